@@ -1,0 +1,19 @@
+"""The commands, one module a concern; importing them loads nothing heavy."""
+
+from importlib import import_module
+
+from invoke import Collection
+
+_MODULES = ("snapshot", "experiment", "report")
+"""In the order of a working day; each exposes ``tasks``, a tuple of Invoke tasks."""
+
+
+def _collect() -> Collection:
+    collection = Collection()
+    for name in _MODULES:
+        for task in import_module(f"evals.cli.{name}").tasks:
+            collection.add_task(task)
+    return collection
+
+
+namespace = _collect()

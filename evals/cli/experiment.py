@@ -1,0 +1,5 @@
+"""Placeholder until the command lands."""
+
+from typing import Any
+
+tasks: tuple[Any, ...] = ()

@@ -1,0 +1,71 @@
+"""What every command shares: option types, one-line errors, exit codes."""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, Self
+
+from invoke import Exit, Task, task
+
+from evals.errors import AncrageError, ExitCode
+
+
+class Whole(int):
+    """A whole-number option; Invoke builds one from the text that was typed."""
+
+    def __new__(cls, value: int | str) -> Self:
+        try:
+            return super().__new__(cls, value)
+        except ValueError:
+            raise Exit(f"{value!r} is not a whole number", code=ExitCode.WRONG_USE) from None
+
+
+class Number(float):
+    """A numeric option; Invoke builds one from the text that was typed."""
+
+    def __new__(cls, value: float | str) -> Self:
+        try:
+            return super().__new__(cls, value)
+        except ValueError:
+            raise Exit(f"{value!r} is not a number", code=ExitCode.WRONG_USE) from None
+
+
+def fail(message: str, code: ExitCode = ExitCode.WRONG_USE) -> NoReturn:
+    """End the command with one line on standard error.
+
+    Raises:
+        Exit: always.
+    """
+    raise Exit(message, code=code)
+
+
+def command(
+    *, help: dict[str, str], positional: Iterable[str] = (), iterable: Iterable[str] = ()
+) -> Callable[[Callable[..., ExitCode | None]], "Task[Any]"]:
+    """Declare a command: an Invoke task whose known failures are one line, never a traceback.
+
+    The function may return an ``ExitCode``; anything but ``OK`` ends the process with it.
+    """
+
+    def declare(function: Callable[..., ExitCode | None]) -> "Task[Any]":
+        @functools.wraps(function)
+        def run(*arguments: Any, **options: Any) -> None:
+            try:
+                code = function(*arguments, **options)
+            except AncrageError as error:
+                fail(f"{function.__name__.replace('_', '-')}: {error}", error.exit_code)
+            except KeyboardInterrupt:
+                fail("interrupted; what was done is kept", ExitCode.INCOMPLETE)
+            if code:
+                sys.stdout.flush()
+                raise Exit(code=code)
+
+        return task(
+            run,
+            help=help,
+            positional=list(positional),
+            iterable=list(iterable),
+            auto_shortflags=False,
+        )
+
+    return declare

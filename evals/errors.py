@@ -1,0 +1,37 @@
+"""Errors a user can act on, and the exit codes that every command keeps to."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command's exit status means, the same for every command."""
+
+    OK = 0
+    BELOW_GATE = 1
+    """The command did its work and the data fell short of a gate."""
+    WRONG_USE = 2
+    """The command could not start: bad option, bad file, bad configuration."""
+    INCOMPLETE = 3
+    """The work began and could not be completed; what was done is kept."""
+
+
+class AncrageError(Exception):
+    """A failure to show as one line that says what to do; never a traceback."""
+
+    exit_code = ExitCode.WRONG_USE
+
+
+class UsageError(AncrageError):
+    """An option, file or configuration value that cannot be used as given."""
+
+
+class IncompleteError(AncrageError):
+    """Work that stopped before its end; what was done is on disk."""
+
+    exit_code = ExitCode.INCOMPLETE
+
+
+class GateError(AncrageError):
+    """Complete work whose figures fall short of what was asked."""
+
+    exit_code = ExitCode.BELOW_GATE
