@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from invoke import Collection
+from invoke.collection import Collection
 
 _MODULES = ("snapshot", "experiment", "report")
 """In the order of a working day; each exposes ``tasks``, a tuple of Invoke tasks."""

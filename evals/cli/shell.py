@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, Self
 
-from invoke import Exit, Task, task
+from invoke.exceptions import Exit
+from invoke.tasks import Task, task
 
 from evals.errors import AncrageError, ExitCode
 
@@ -60,12 +61,13 @@ def command(
                 sys.stdout.flush()
                 raise Exit(code=code)
 
-        return task(
+        declared: Task[Any] = task(
             run,
             help=help,
             positional=list(positional),
             iterable=list(iterable),
             auto_shortflags=False,
         )
+        return declared
 
     return declare

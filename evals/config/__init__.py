@@ -62,7 +62,7 @@ class Config:
 
 
 def describe(error: ValidationError) -> str:
-    """The first fault of a validation error in one line, ``field: what is wrong``; counts the others."""
+    """The first fault in one line, ``field: what is wrong``, and how many others there are."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     first = faults[0]
     field = ".".join(str(part) for part in first["loc"]) or "value"

@@ -1,0 +1,1 @@
+"""Each benchmark is a script that prints ratios measured in one run."""
