@@ -1,0 +1,357 @@
+"""The snapshot folder: written once and atomically, then only read.
+
+``manifest.json`` says what was taken and carries the hashes; ``cases.jsonl`` has one answer a
+line; ``studies/`` one JSON file a study; ``rejects.jsonl`` the rows set aside and why.
+"""
+
+import hashlib
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import IO, Self
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from evals.config import describe
+from evals.domain import Case, OutputState, Study
+from evals.errors import UsageError
+from evals.snapshot.manifest import FORMAT, Counts, Filters, Manifest, Pseudonymisation, Reject
+
+CASES = "cases.jsonl"
+REJECTS = "rejects.jsonl"
+MANIFEST = "manifest.json"
+STUDIES_IN_MEMORY = 8
+
+
+def study_file(study_id: str) -> str:
+    """The file of a study, relative to the snapshot: legible, safe and unique for any id."""
+    legible = re.sub(r"[^A-Za-z0-9]+", "-", study_id).strip("-")[:40] or "study"
+    return f"studies/{legible}-{hashlib.sha256(study_id.encode()).hexdigest()[:16]}.json"
+
+
+class Snapshot:
+    """A snapshot on disk; cases stream, studies are read when asked for."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.study = lru_cache(maxsize=STUDIES_IN_MEMORY)(self._study)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content, in hexadecimal: the same for the same cases and studies."""
+        return self.manifest.hash
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in file order, one in memory at a time.
+
+        Raises:
+            UsageError: a line is not a case; names file, line and field.
+        """
+        for number, _, line in self._lines():
+            yield self._case(number, line)
+
+    def case(self, case_id: str) -> Case:
+        """The case ``case_id``.
+
+        Raises:
+            UsageError: there is no such case.
+        """
+        try:
+            number, offset = self._index[case_id]
+        except KeyError:
+            raise UsageError(f"{self.path}: no case {case_id!r}") from None
+        with (self.path / CASES).open("rb") as file:
+            file.seek(offset)
+            return self._case(number, file.readline())
+
+    def _study(self, study_id: str) -> Study | None:
+        """The study ``study_id``; None when the snapshot does not have it."""
+        name = study_file(study_id)
+        if name not in self.manifest.files:
+            return None
+        try:
+            return Study.model_validate_json((self.path / name).read_bytes())
+        except OSError as error:
+            raise UsageError(f"{self.path / name}: {error.strerror}") from None
+        except ValidationError as error:
+            raise UsageError(f"{self.path / name}: {describe(error)}") from None
+
+    def rejects(self) -> Iterator[Reject]:
+        """The rows that were set aside, in the order met."""
+        with (self.path / REJECTS).open("rb") as file:
+            yield from (Reject.model_validate_json(line) for line in file)
+
+    def verify(self) -> None:
+        """Compare every file with the hash in the manifest.
+
+        Raises:
+            UsageError: a file is absent or differs from what was written.
+        """
+        for name, expected in self.manifest.files.items():
+            try:
+                with (self.path / name).open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise UsageError(f"{self.path / name}: {error.strerror}") from None
+            if found != expected:
+                raise UsageError(
+                    f"{self.path / name}: changed since the snapshot was taken; take it again"
+                )
+        if content_hash(self.manifest.files) != self.manifest.hash:
+            raise UsageError(f"{self.path / MANIFEST}: hash does not agree with the files listed")
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        offset = 0
+        with (self.path / CASES).open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, offset, line
+                offset += len(line)
+
+    def _case(self, number: int, line: bytes) -> Case:
+        try:
+            return Case.model_validate_json(line.removeprefix(b"\xef\xbb\xbf"))
+        except ValidationError as error:
+            raise UsageError(f"{self.path / CASES}:{number}: {describe(error)}") from None
+
+    @cached_property
+    def _index(self) -> dict[str, tuple[int, int]]:
+        return {
+            from_json(line.removeprefix(b"\xef\xbb\xbf"))["id"]: (number, offset)
+            for number, offset, line in self._lines()
+        }
+
+
+def open_snapshot(path: str | Path, *, verify: bool = True) -> Snapshot:
+    """The snapshot in the folder ``path``, its files checked against their hashes.
+
+    Raises:
+        UsageError: not a snapshot, another format version, or changed since it was taken.
+    """
+    path = Path(path)
+    file = path / MANIFEST
+    try:
+        raw = file.read_bytes()
+    except OSError:
+        raise UsageError(
+            f"{path}: not a snapshot (no {MANIFEST}); take one: invoke snapshot"
+        ) from None
+    try:
+        found = from_json(raw)
+        version = found.get("format") if isinstance(found, dict) else None
+        if version != FORMAT:
+            raise UsageError(
+                f"{file}: snapshot format {version!r}, this version reads {FORMAT}; take it again"
+            )
+        snapshot = Snapshot(path, Manifest.model_validate_json(raw))
+    except ValidationError as error:
+        raise UsageError(f"{file}: {describe(error)}") from None
+    except ValueError as error:
+        raise UsageError(f"{file}: not JSON: {error}") from None
+    if verify:
+        snapshot.verify()
+    return snapshot
+
+
+def content_hash(files: dict[str, str]) -> str:
+    """The hash of a snapshot's content from the hashes of its files; rejects do not count."""
+    listed = sorted((name, digest) for name, digest in files.items() if name != REJECTS)
+    return hashlib.sha256(
+        "".join(f"{name} {digest}\n" for name, digest in listed).encode()
+    ).hexdigest()
+
+
+class Seen:
+    """The ids met so far, on disk, so that memory does not grow with their number."""
+
+    def __init__(self) -> None:
+        # The empty name is SQLite's own temporary file, gone when the connection closes.
+        self._db = sqlite3.connect("", isolation_level=None)
+        self._db.execute("create table seen (id text primary key) without rowid")
+        self._db.execute("begin")
+
+    def add(self, id: str) -> bool:
+        """Whether ``id`` is new."""
+        return self._db.execute("insert or ignore into seen values (?)", (id,)).rowcount == 1
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class _HashedFile:
+    """A file being written, and the SHA-256 of what went in."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: IO[bytes] = path.open("xb")
+        self._digest = hashlib.sha256()
+
+    def write(self, line: bytes) -> None:
+        self._file.write(line)
+        self._digest.update(line)
+
+    def close(self) -> str:
+        self._file.close()
+        return self._digest.hexdigest()
+
+
+class _Folder:
+    """The folder under construction, beside its final place until it is whole."""
+
+    def __init__(self, path: Path) -> None:
+        if path.exists() or path.is_symlink():
+            raise UsageError(
+                f"{path} exists already; a snapshot is never overwritten: choose another --out"
+            )
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self.work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+            (self.work / "new").mkdir()
+            self.new = self.work / "new"
+            (self.new / "studies").mkdir()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        self.files: dict[str, str] = {}
+        self.cases = _HashedFile(self.new / CASES)
+        self.rejects = _HashedFile(self.new / REJECTS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cases.close()
+        self.rejects.close()
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def has(self, study_id: str) -> bool:
+        return study_file(study_id) in self.files
+
+    def write_study(self, study: Study) -> None:
+        name = study_file(study.id)
+        file = _HashedFile(self.new / name)
+        file.write(study.model_dump_json(exclude_defaults=True, indent=1).encode() + b"\n")
+        self.files[name] = file.close()
+
+    def finish(self, manifest: Manifest) -> None:
+        (self.new / MANIFEST).write_text(
+            manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
+        )
+        if self.path.exists():
+            raise UsageError(f"{self.path} appeared meanwhile; choose another --out")
+        self.new.rename(self.path)
+
+
+def write_snapshot(
+    path: str | Path,
+    cases: Iterable[Case | Reject],
+    study_of: Callable[[str], Study | None],
+    *,
+    source: str,
+    filters: Filters | None = None,
+    left_out: Counter[str] | None = None,
+    pseudonyms: Callable[[], Pseudonymisation] = Pseudonymisation,
+    created: datetime | None = None,
+) -> Manifest:
+    """Write a snapshot folder at ``path``; either all of it appears there or nothing does.
+
+    Args:
+        cases: the answers, streamed; a ``Reject`` among them is set aside and counted.
+        study_of: the study of an id, asked once a study; None when it no longer exists.
+        source: what the manifest names as the origin.
+        filters: what the caller asked for, for the manifest.
+        left_out: how many answers the caller's filters held back, by field of ``Counts``; read
+            once ``cases`` is exhausted.
+        pseudonyms: what was hidden; called once ``cases`` is exhausted.
+        created: the moment the snapshot was taken (default: now).
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        UsageError: ``path`` exists already or cannot be written.
+    """
+    counts: Counter[str] = Counter()
+    missing: set[str] = set()
+    seen = Seen()
+    try:
+        with _Folder(Path(path)) as folder:
+            for item in cases:
+                case = item if isinstance(item, Case) else None
+                reject = item if isinstance(item, Reject) else None
+                if case and not seen.add(case.id):
+                    reject = Reject(
+                        where=source, id=case.id, field="id",
+                        error=f"duplicate id {case.id!r}", duplicate=True,
+                    )  # fmt: skip
+                if reject:
+                    counts[_kind(reject)] += 1
+                    folder.rejects.write(
+                        reject.model_dump_json(exclude_defaults=True).encode() + b"\n"
+                    )
+                    continue
+                assert case is not None  # noqa: S101
+                case = _with_source_state(case, study_of, folder, missing)
+                counts["kept"] += 1
+                counts["source_missing"] += case.source_missing is not None
+                counts["without_study"] += case.study_id is None
+                counts["without_answer"] += case.state is not OutputState.OK
+                folder.cases.write(case.model_dump_json(exclude_defaults=True).encode() + b"\n")
+            counts += left_out or Counter()
+            files = {
+                CASES: folder.cases.close(),
+                REJECTS: folder.rejects.close(),
+                **dict(sorted(folder.files.items())),
+            }
+            counts["studies"] = len(folder.files)
+            counts["read"] = sum(counts[name] for name in _PARTS)
+            manifest = Manifest(
+                created=created or datetime.now(UTC),
+                source=source,
+                counts=Counts(**counts),
+                filters=filters or Filters(),
+                pseudonyms=pseudonyms(),
+                files=files,
+                hash=content_hash(files),
+            )
+            folder.finish(manifest)
+            return manifest
+    finally:
+        seen.close()
+
+
+_PARTS = ("kept", "rejected", "duplicates", "outside_window", "undated", "sampled_out")
+
+
+def _kind(reject: Reject) -> str:
+    if reject.study:
+        return "study_rows_rejected"
+    return "duplicates" if reject.duplicate else "rejected"
+
+
+def _with_source_state(
+    case: Case,
+    study_of: Callable[[str], Study | None],
+    folder: _Folder,
+    missing: set[str],
+) -> Case:
+    """The case, its study written if it was not yet, or marked when there is none any more."""
+    updates: dict[str, object] = {}
+    if case.study_id is not None and not folder.has(case.study_id):
+        study = None if case.study_id in missing else study_of(case.study_id)
+        if study is not None:
+            folder.write_study(study)
+        else:
+            missing.add(case.study_id)
+            if case.source_missing is None:
+                updates["source_missing"] = f"study {case.study_id!r} is no longer in the source"
+    if case.output is None and case.state is OutputState.OK:
+        updates["state"] = OutputState.MISSING
+    return case.model_copy(update=updates) if updates else case
