@@ -1,0 +1,232 @@
+"""The server of the tests keeps the contract of the SDK and refuses what the real one refuses."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langfuse import Evaluation, Langfuse
+from langfuse.api import CreateScoreRequest, ScoreDataType
+from langfuse.api.core import ApiError
+from langfuse.api.scores import CreateScoreBatchResults
+
+from tests.servers.langfuse_server import LangfuseServer
+
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def sdk(server: LangfuseServer) -> Iterator[Langfuse]:
+    client = Langfuse(
+        public_key=server.public_key,
+        secret_key=server.secret_key,
+        base_url=server.url,
+        tracer_provider=None,
+    )
+    yield client
+    client.shutdown()
+
+
+def test_every_read_parses_with_the_response_models_of_the_sdk(
+    server: LangfuseServer, sdk: Langfuse
+) -> None:
+    sdk.create_dataset(name="folder/name", input_schema={"type": "object"})
+    for number in range(3):
+        sdk.create_dataset_item(dataset_name="folder/name", id=f"i{number}", input={"q": number})
+    dataset = sdk.get_dataset("folder/name", version=datetime.now(UTC))
+
+    def task(*, item: Any, **_: Any) -> dict[str, str]:
+        with sdk.start_as_current_observation(name="inner", as_type="generation", model="m"):
+            return {"answer": "yes"}
+
+    def evaluator(**_: Any) -> Evaluation:
+        return Evaluation(name="anchored", value=1.0, comment="because")
+
+    result = dataset.run_experiment(
+        name="run",
+        run_name="run",
+        task=task,
+        evaluators=[evaluator],
+        run_evaluators=[lambda **_: Evaluation(name="rate", value=0.5)],
+        metadata={"model": "m"},
+    )
+    assert len(result.item_results) == 3
+    assert sdk.api.health.health().version == "4.59.0"
+    assert sdk.api.projects.get().data[0].id == "project-1"
+    rows = sdk.api.experiments.list(
+        from_start_time=LONG_AGO, fields="core,metadata,scores", name="run"
+    ).data
+    assert [row.item_count for row in rows] == [3]
+    assert rows[0].id == result.experiment_id
+    assert rows[0].metadata == {"model": "m"}
+    assert rows[0].scores is not None
+    assert [score.name for score in rows[0].scores] == ["rate"]
+    first = sdk.api.experiments.list_items(
+        from_start_time=LONG_AGO,
+        experiment_id=result.experiment_id,
+        limit=2,
+        fields="core,dataset,io,metadata,itemMetadata,experimentMetadata,scores",
+    )
+    rest = sdk.api.experiments.list_items(
+        from_start_time=LONG_AGO, experiment_id=result.experiment_id, cursor=first.meta.cursor
+    )
+    items = [*first.data, *rest.data]
+    assert {item.experiment_item_id for item in items} == {"i0", "i1", "i2"}
+    assert all(item.environment == "sdk-experiment" for item in items)
+    assert first.data[0].scores is not None
+    assert first.data[0].scores[0].name == "anchored"
+    scores = sdk.api.scores.get_many(
+        trace_id=",".join(item.trace_id for item in items), fields="details,subject"
+    ).data
+    assert {score.subject.id for score in scores if score.subject} == {item.id for item in items}
+    found = sdk.api.observations.get_many(fields="core,basic,io,model", limit=1000).data
+    inner = [row for row in found if row.name == "inner"]
+    assert len(inner) == 3
+    assert {row.model for row in inner} == {"m"}
+
+
+def test_items_have_versions_and_merge(server: LangfuseServer, sdk: Langfuse) -> None:
+    sdk.create_dataset(name="d")
+    first = sdk.create_dataset_item(dataset_name="d", id="a", input={"n": 1}, metadata={"k": 1})
+    second = sdk.create_dataset_item(dataset_name="d", id="a", input={"n": 2})
+    assert second.metadata == {"k": 1}
+    assert first.version is not None
+    assert sdk.get_dataset("d", version=first.version).items[0].input == {"n": 1}
+    assert sdk.get_dataset("d").items[0].input == {"n": 2}
+    assert sdk.get_dataset("d", version=first.version - timedelta(seconds=1)).items == []
+    assert (
+        sdk.create_dataset_item(dataset_name="d", id="b", expected_output="4").expected_output == 4
+    )
+
+
+def score(**changes: Any) -> CreateScoreRequest:
+    fields: dict[str, Any] = {
+        "id": "s",
+        "trace_id": "t",
+        "name": "anchored",
+        "value": 1.0,
+        "data_type": ScoreDataType.NUMERIC,
+        "timestamp": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+    return CreateScoreRequest(**{**fields, **changes})
+
+
+def test_a_score_is_told_by_day_name_and_id(server: LangfuseServer, sdk: Langfuse) -> None:
+    sdk.api.scores.create(request=[score(), score(value=0.0)])
+    assert [each.value for each in sdk.api.scores.get_many(trace_id="t").data] == [0.0]
+    sdk.api.scores.create(request=[score(timestamp=datetime(2026, 1, 2, tzinfo=UTC))])
+    assert len(sdk.api.scores.get_many(trace_id="t").data) == 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"name": ""},
+        {"value": "NaN"},
+        {"trace_id": None},
+        {"trace_id": None, "observation_id": "o", "session_id": "s"},
+        {"session_id": "s"},
+        {"environment": "langfuse-x"},
+        {"environment": "Prod"},
+        {"data_type": ScoreDataType.BOOLEAN, "value": 0.5},
+        {"data_type": ScoreDataType.CATEGORICAL},
+    ],
+)
+def test_a_bad_score_is_rejected_inside_a_207(
+    server: LangfuseServer, sdk: Langfuse, bad: dict[str, Any]
+) -> None:
+    answer = sdk.api.scores.create(request=[score(), score(**bad)])
+    assert isinstance(answer, CreateScoreBatchResults)
+    assert (answer.accepted, answer.rejected) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/experiments", None, 400),
+        ("GET", "/experiments?fromStartTime=2020-01-01T00:00:00Z&limit=101", None, 400),
+        ("GET", "/experiments?fromStartTime=2020-01-01T00:00:00", None, 400),
+        ("GET", "/experiment-items", None, 400),
+        ("GET", "/experiment-items?fromStartTime=2020-01-01T00:00:00Z&fields=nope", None, 400),
+        ("GET", "/v3/scores?limit=101", None, 400),
+        ("GET", "/v3/scores?observationId=o", None, 400),
+        ("GET", "/v3/scores?traceId=t&experimentId=e", None, 400),
+        ("GET", "/v2/observations?limit=1001", None, 400),
+        ("GET", "/traces", None, 404),
+        ("GET", "/v2/datasets/none", None, 404),
+        ("GET", "/dataset-items?datasetName=none", None, 404),
+        ("POST", "/v2/datasets", {"name": ""}, 400),
+        ("POST", "/dataset-items", {"datasetName": "none"}, 404),
+        ("POST", "/dataset-items", {"datasetName": "d", "id": "x" * 256}, 400),
+        ("POST", "/dataset-items", {"datasetName": "other", "id": "a"}, 409),
+        ("POST", "/dataset-items", {"datasetName": "strict", "input": {"n": "one"}}, 400),
+        ("POST", "/dataset-items", {"datasetName": "d", "input": {"q": "x" * 4_600_000}}, 413),
+        ("POST", "/scores", {"name": "n"}, 400),
+        ("POST", "/otel/v1/traces", {}, 400),
+        ("POST", "/dataset-run-items", {}, 200),
+    ],
+)
+def test_it_refuses_what_the_real_server_refuses(
+    server: LangfuseServer, sdk: Langfuse, method: str, path: str, body: Any, status: int
+) -> None:
+    for name in ("d", "other"):
+        sdk.create_dataset(name=name)
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    sdk.create_dataset(name="strict", input_schema=schema)
+    sdk.create_dataset_item(dataset_name="d", id="a", input={})
+    answer = httpx.request(
+        method,
+        f"{server.url}/api/public{path}",
+        json=body,
+        auth=(server.public_key, server.secret_key),
+    )
+    assert answer.status_code == status
+
+
+def test_wrong_keys_and_old_servers(server: LangfuseServer, sdk: Langfuse) -> None:
+    url = f"{server.url}/api/public/projects"
+    assert httpx.get(url, auth=(server.public_key, "wrong")).status_code == 401
+    server.version = "4.16.0"
+    with pytest.raises(ApiError) as refused:
+        sdk.api.scores.create(request=[score()])
+    assert refused.value.status_code == 400
+    server.version = "3.150.0"
+    with pytest.raises(ApiError) as absent:
+        sdk.api.experiments.list(from_start_time=LONG_AGO)
+    assert absent.value.status_code == 404
+
+
+def test_faults_come_when_switched_on_and_go(server: LangfuseServer, sdk: Langfuse) -> None:
+    server.fail("/projects", 503, times=1, after=1)
+    statuses = [
+        httpx.get(
+            f"{server.url}/api/public/projects", auth=(server.public_key, server.secret_key)
+        ).status_code
+        for _ in range(3)
+    ]
+    assert statuses == [200, 503, 200]
+    server.faults.down = True
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(f"{server.url}/api/public/health")
+
+
+def test_exported_traces_are_served_as_observations(
+    server: LangfuseServer, sdk: Langfuse, shared: Path
+) -> None:
+    import json
+
+    for path in sorted((shared / "data" / "langfuse-traces").glob("*.json")):
+        server.add_trace(json.loads(path.read_text(encoding="utf-8")))
+    roots = sdk.api.observations.get_many(
+        is_root_observation=True, fields="core,basic,io,metadata,trace_context", limit=3
+    )
+    assert len(roots.data) == 3
+    more = sdk.api.observations.get_many(
+        is_root_observation=True, limit=3, cursor=roots.meta.cursor
+    )
+    assert len(more.data) == 1
+    assert all(isinstance(row.input, str) for row in roots.data if row.input is not None)
+    cut = [v for row in roots.data for v in (row.metadata or {}).values()]
+    assert all(len(value) <= 200 for value in cut)

@@ -1,0 +1,1 @@
+"""Servers on loopback that speak the wire of the real ones."""
