@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from evals.domain import Case, Evaluation, FailureMode, Output
 
 if TYPE_CHECKING:
-    from evals.citations import Citations
+    from evals.citations import Citations, Grammar
     from evals.source import Source
 
 
@@ -19,6 +19,8 @@ class Subject:
     output: Output
     source: "Source | None"
     """The study, indexed; None when the case has none or it no longer exists."""
+    grammar: "Grammar | None" = None
+    """How the answer cites; None for the default grammar."""
 
     @property
     def text(self) -> str:
@@ -30,7 +32,7 @@ class Subject:
         """The references and quotes of the answer, parsed once for all evaluators."""
         from evals.citations import parse
 
-        return parse(self.text, self.source.grammar if self.source else None)
+        return parse(self.text, self.grammar)
 
 
 @runtime_checkable
@@ -42,8 +44,13 @@ class Evaluator(Protocol):
     recorded as unscored with the exception's words; it never stops the run.
     """
 
-    name: str
-    version: str
-    modes: tuple[FailureMode, ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def modes(self) -> tuple[FailureMode, ...]: ...
 
     async def evaluate(self, subject: Subject) -> Evaluation: ...

@@ -1,0 +1,37 @@
+"""Which evaluators an experiment runs: the code checks always, the rest when asked for."""
+
+from collections.abc import Sequence
+
+from evals.checks import load_checks
+from evals.config import Config, load
+from evals.errors import UsageError
+from evals.evaluator import Evaluator
+
+
+def select(
+    judges: str = "none", scorers: str = "", config: Config | None = None
+) -> list[Evaluator]:
+    """The evaluators that the options name, each failure mode owned by exactly one.
+
+    Raises:
+        UsageError: a name is not known, or two evaluators own the same mode.
+    """
+    config = config or load()
+    chosen: list[Evaluator] = list(load_checks(config))
+    if judges != "none":
+        raise UsageError(f"--judges {judges!r}: only 'none' is known")
+    if scorers:
+        raise UsageError(f"--scorers {scorers!r}: none is known")
+    _refuse_shared_modes(chosen)
+    return chosen
+
+
+def _refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:
+    owner: dict[str, str] = {}
+    for evaluator in evaluators:
+        for mode in evaluator.modes:
+            if mode.name in owner:
+                raise UsageError(
+                    f"{evaluator.name} and {owner[mode.name]} both own the mode {mode.name!r}"
+                )
+            owner[mode.name] = evaluator.name
