@@ -1,0 +1,187 @@
+"""Answers and studies in JSON, JSON Lines, CSV and TSV files."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ValidationError
+
+from evals.config import describe
+from evals.domain import Case, Frozen, Study
+from evals.snapshot.manifest import Reject
+from evals.snapshot.sources import Window, validated
+from evals.snapshot.sources.mapping import (
+    AnswerFields,
+    FieldError,
+    MessageFields,
+    QuestionFields,
+    at,
+    to_case,
+)
+from evals.snapshot.sources.records import RAW_KEPT, Record, read_records, resolve
+from evals.snapshot.sources.studies import StudyRows
+from evals.snapshot.store import Seen
+
+Globs = Annotated[
+    tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+]
+
+
+class MessageFiles(Frozen):
+    """Files with one respondent's message a row."""
+
+    files: Globs
+    fields: MessageFields = MessageFields()
+
+
+class QuestionFiles(Frozen):
+    """Files with one question a row."""
+
+    files: Globs
+    fields: QuestionFields = QuestionFields()
+
+
+class FileOptions(Frozen):
+    """The table ``[sources.NAME]`` of type ``jsonl``."""
+
+    answers: Globs
+    """Paths or globs. Rows in the project's own shape of a case need no ``fields``."""
+    fields: AnswerFields = AnswerFields()
+    studies: Globs = ()
+    """Files of whole studies: id, title, language, questions, messages."""
+    messages: MessageFiles | None = None
+    questions: QuestionFiles | None = None
+    study: str | None = None
+    """The study that rows naming none belong to."""
+
+
+class FileSource:
+    """A ``Source`` over files; answers stream, rows of studies wait in a temporary index."""
+
+    def __init__(self, name: str, options: Mapping[str, Any], root: Path) -> None:
+        self.label = f"{name} (files)"
+        self._name = name
+        self._options = validated(name, options, FileOptions)
+        self._root = root
+        self._answers = resolve(self._options.answers, root)
+        self._db: sqlite3.Connection | None = None
+
+    def cases(self, window: Window) -> Iterator[Case | Reject]:
+        """See ``Source``; duplicates are found across the files."""
+        seen = Seen()
+        try:
+            for path in self._answers:
+                for record in read_records(path, self._where(path)):
+                    yield record if isinstance(record, Reject) else self._case(record, seen)
+        finally:
+            seen.close()
+
+    def study(self, study_id: str, reject: Callable[[Reject], None]) -> Study | None:
+        """See ``Source``."""
+        if self._db is None:
+            self._db = self._index(reject)
+        rows = StudyRows(study_id, reject)
+        found = self._db.execute(
+            "select kind, place, line, body from rows where study = ? order by rank", (study_id,)
+        )
+        messages, questions = self._options.messages, self._options.questions
+        for kind, where, line, body in found:
+            row = json.loads(body)
+            if kind == "study":
+                rows.whole(where, line, row)
+            elif kind == "message" and messages:
+                rows.message(where, line, row, messages.fields)
+            elif kind == "question" and questions:
+                rows.question(where, line, row, questions.fields)
+        return rows.study()
+
+    def close(self) -> None:
+        """See ``Source``."""
+        if self._db is not None:
+            self._db.close()
+
+    def _case(self, record: Record, seen: Seen) -> Case | Reject:
+        row = record.row
+        try:
+            if isinstance(row.get("input"), dict) and "provenance" in row:
+                case = Case.model_validate(row)
+            else:
+                case = to_case(row, self._options.fields, self._name)
+            if case.study_id is None and self._options.study:
+                case = case.model_copy(update={"study_id": self._options.study})
+        except FieldError as error:
+            return self._reject(record, error.field, str(error))
+        except ValidationError as error:
+            field, _, message = describe(error).partition(": ")
+            return self._reject(record, field, message)
+        if not seen.add(case.id):
+            return self._reject(
+                record, self._options.fields.id, f"duplicate id {case.id!r}", id=case.id
+            )
+        return case
+
+    def _reject(self, record: Record, field: str, error: str, id: str | None = None) -> Reject:
+        text = json.dumps(record.row, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        return Reject(
+            where=record.where,
+            line=record.line,
+            id=id,
+            field=field,
+            error=error,
+            raw=text.decode()[:RAW_KEPT],
+            duplicate=id is not None,
+        )
+
+    def _where(self, path: Path) -> str:
+        return str(path.relative_to(self._root) if path.is_relative_to(self._root) else path)
+
+    @cached_property
+    def _tables(self) -> list[tuple[str, Globs, str]]:
+        options = self._options
+        tables = [("study", options.studies, "id")]
+        if options.messages:
+            tables.append(("message", options.messages.files, options.messages.fields.study_id))
+        if options.questions:
+            tables.append(("question", options.questions.files, options.questions.fields.study_id))
+        return tables
+
+    def _index(self, reject: Callable[[Reject], None]) -> sqlite3.Connection:
+        """All rows of studies by study id, on disk, gone when closed."""
+        db = sqlite3.connect("", isolation_level=None)
+        db.execute(
+            "create table rows (rank integer primary key, study text, kind text, "
+            "place text, line integer, body text)"
+        )
+        db.execute("begin")
+        for kind, patterns, id_path in self._tables:
+            for path in resolve(patterns, self._root) if patterns else ():
+                for record in read_records(path, self._where(path)):
+                    if isinstance(record, Reject):
+                        reject(record.model_copy(update={"study": True}))
+                        continue
+                    study_id = at(record.row, id_path)
+                    if study_id is None and kind != "study":
+                        study_id = self._options.study
+                    if study_id is None:
+                        reject(
+                            Reject(
+                                where=record.where,
+                                line=record.line,
+                                field=id_path,
+                                error="missing",
+                                study=True,
+                            )
+                        )
+                        continue
+                    # Escaped: bytes that were no UTF-8 reach the models and are refused there.
+                    body = json.dumps(record.row)
+                    db.execute(
+                        "insert into rows (study, kind, place, line, body) values (?, ?, ?, ?, ?)",
+                        (str(study_id), kind, record.where, record.line, body),
+                    )
+        db.execute("create index by_study on rows (study)")
+        db.execute("commit")
+        return db
