@@ -88,7 +88,7 @@ def _exact(sums: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> PairedTes
     lower = np.arange((total + 1) // 2)
     possible = mass[lower] > 1e-300
     tails = np.minimum(2 * np.cumsum(mass[lower]), 1.0)
-    attainable = np.append(tails[possible], 1.0)
+    attainable = np.append(tails[possible & (tails < 1 - 1e-12)], 1.0)
     if observed == 0:
         return PairedTest(1.0, float(1 - mass[total // 2] / 2), sums.size, True, attainable)
     at = (total - observed) // 2
