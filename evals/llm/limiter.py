@@ -1,0 +1,55 @@
+"""One limiter for an endpoint: bounded concurrency that gives way to each 429 it is told of."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+class Limiter:
+    """Additive increase, multiplicative decrease, and a pause as long as the server asks.
+
+    A refusal halves the number of calls in flight, once for all the calls that were under way
+    together, and holds every call back until the server's ``Retry-After`` is over; each success
+    gives back a little, up to ``ceiling``.
+    """
+
+    def __init__(self, ceiling: int) -> None:
+        self.ceiling = ceiling
+        self.limit = float(ceiling)
+        self.in_flight = 0
+        self.refusals = 0
+        self._resume = 0.0
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[float]:
+        """Wait for a place, hold it; gives the time at which it was got, for ``refused``."""
+        async with self._changed:
+            while True:
+                pause = self._resume - time.monotonic()
+                if pause <= 0 and self.in_flight < max(1, int(self.limit)):
+                    break
+                try:
+                    await asyncio.wait_for(self._changed.wait(), pause if pause > 0 else None)
+                except TimeoutError:
+                    continue
+            self.in_flight += 1
+        try:
+            yield time.monotonic()
+        finally:
+            self.in_flight -= 1
+            async with self._changed:
+                self._changed.notify_all()
+
+    def refused(self, since: float, retry_after: float) -> None:
+        """A call begun at ``since`` met a 429 that asks to wait ``retry_after`` seconds."""
+        self.refusals += 1
+        now = time.monotonic()
+        if since >= self._resume:
+            self.limit = max(1.0, self.limit / 2)
+        self._resume = max(self._resume, now + retry_after)
+
+    def succeeded(self) -> None:
+        """A call went through."""
+        self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)

@@ -1,0 +1,382 @@
+"""The client against a real server on loopback: states, retries, limits, budget, cache."""
+
+import asyncio
+import json
+import logging
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.domain import OutputState
+from evals.errors import UsageError
+from evals.llm import (
+    LLM,
+    Budget,
+    Cache,
+    Completion,
+    Parameters,
+    Price,
+    Prices,
+    Request,
+    Tier,
+    Tool,
+)
+from tests.servers.openai_server import (
+    Call,
+    Drop,
+    Empty,
+    Fail,
+    Hang,
+    OpenAIServer,
+    Raw,
+    Refuse,
+    Reply,
+    Say,
+    UseTools,
+    too_many,
+)
+
+APIS = ("chat", "responses")
+EVERY_WAY = [(api, stream) for api in APIS for stream in (False, True)]
+COUNT = Tool(
+    name="count_theme",
+    description="How many messages speak of a theme.",
+    parameters={
+        "type": "object",
+        "properties": {"theme": {"type": "string"}},
+        "required": ["theme"],
+    },
+)
+
+
+def tier(server: OpenAIServer, api: str = "chat", **fields: Any) -> Tier:
+    return Tier.model_validate({"model": "m", "endpoint": server.url, "api": api, **fields})
+
+
+def ask(tier: Tier, text: str = "Que disent-ils ?", **fields: Any) -> Request:
+    messages = (
+        {"role": "system", "content": "Réponds en français."},
+        {"role": "user", "content": text},
+    )
+    return Request(tier=tier, messages=messages, **fields)
+
+
+async def complete(server: OpenAIServer, request: Request, **options: Any) -> Completion:
+    async with LLM({}, **options) as llm:
+        return await llm.complete(request)
+
+
+@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
+async def test_an_answer_comes_with_its_usage(api: str, stream: bool) -> None:
+    with OpenAIServer([Say("« L'été »\u202f!", reasoning_tokens=12)]) as server:
+        answer = await complete(server, ask(tier(server, api, stream=stream)))
+    assert (answer.state, answer.text) == (OutputState.OK, "« L'été »\u202f!")
+    assert answer.usage.calls == 1
+    assert answer.usage.input_tokens
+    assert answer.usage.output_tokens
+    assert answer.usage.reasoning_tokens == 12
+    assert answer.usage.latency is not None
+    assert answer.model == "m-2025-08-07"
+    assert server.calls[0].messages[0]["content"] == "Réponds en français."
+    assert server.calls[0].messages[-1] == {"role": "user", "content": "Que disent-ils ?"}
+
+
+@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
+async def test_tools_are_called_and_their_results_sent_back(api: str, stream: bool) -> None:
+    replies: list[Reply] = [
+        UseTools([("count_theme", {"theme": "bruit"}), ("count_theme", '{"theme": ')]),
+        Say("12 messages."),
+    ]
+    with OpenAIServer(replies) as server:
+        async with LLM({}) as llm:
+            request = ask(tier(server, api, stream=stream, reasoning_effort="low"), tools=(COUNT,))
+            first = await llm.complete(request)
+            results: list[dict[str, Any]] = [
+                {"role": "tool", "tool_call_id": call.id, "content": f"r{index}"}
+                for index, call in enumerate(first.tool_calls)
+            ]
+            messages = (*request.messages, first.message(), *results)
+            second = await llm.complete(request.model_copy(update={"messages": messages}))
+    assert first.state is OutputState.OK
+    assert [call.arguments for call in first.tool_calls] == ['{"theme": "bruit"}', '{"theme": ']
+    assert second.text == "12 messages."
+    assert server.calls[1].tool_results == ["r0", "r1"]
+    sent = server.calls[1].messages
+    if api == "responses":
+        kinds = [item.get("type") or item["role"] for item in sent]
+        assert kinds == [
+            "system",
+            "user",
+            "reasoning",
+            "function_call",
+            "function_call",
+            "function_call_output",
+            "function_call_output",
+        ]
+    else:
+        assert [message["role"] for message in sent] == [
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "tool",
+        ]
+
+
+@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
+@pytest.mark.parametrize(
+    ("reply", "state", "words"),
+    [
+        (Say("Les équi", finish="length"), OutputState.TRUNCATED, "output"),
+        (Empty(finish="length"), OutputState.TRUNCATED, "output"),
+        (Empty(), OutputState.EMPTY, "no content"),
+        (Say("  \n"), OutputState.EMPTY, "no content"),
+        (Say("", finish="content_filter"), OutputState.REFUSED, "filter"),
+    ],
+)
+async def test_an_answer_cut_or_withheld_is_a_state(
+    api: str, stream: bool, reply: Reply, state: OutputState, words: str
+) -> None:
+    with OpenAIServer([reply]) as server:
+        answer = await complete(server, ask(tier(server, api, stream=stream)))
+    assert answer.state is state
+    assert words in (answer.reason or "")
+    assert answer.usage.output_tokens, "what was paid for is counted"
+
+
+@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
+async def test_a_refusal_keeps_its_words(api: str, stream: bool) -> None:
+    with OpenAIServer([Refuse("Je ne peux pas.")]) as server:
+        answer = await complete(server, ask(tier(server, api, stream=stream)))
+    assert (answer.state, answer.reason) == (OutputState.REFUSED, "Je ne peux pas.")
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Fail(500), "server"),
+        (Fail(400, "Unsupported value: 'x'."), "rejected"),
+        (Fail(404, "The model `m` does not exist."), "rejected"),
+        (Fail(401, "Incorrect API key provided."), "auth"),
+        (too_many(code="insufficient_quota"), "rate_limit"),
+        (Hang(0.6), "timeout"),
+        (Drop(), "connection"),
+        (Drop(after=20), "connection"),
+        (Raw("{}"), "malformed"),
+        (Raw("not json"), "malformed"),
+        (Raw('{"choices": []}'), "malformed"),
+        (Raw("null"), "malformed"),
+    ],
+)
+async def test_a_failed_call_is_a_state(api: str, reply: Reply, error: str) -> None:
+    with OpenAIServer(lambda _: reply) as server:
+        answer = await complete(server, ask(tier(server, api, retries=0, timeout=0.3)))
+    assert (answer.state, answer.error) == (OutputState.FAILED, error)
+    assert answer.reason
+    assert len(server.calls) == 1
+
+
+async def test_half_a_surrogate_pair_is_no_crash() -> None:
+    raw = '{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "a\\ud800"}}]}'
+    with OpenAIServer([Raw(raw)]) as server:
+        answer = await complete(server, ask(tier(server)))
+    assert (answer.state, answer.text) == (OutputState.OK, "a?")
+
+
+async def test_passing_failures_are_retried_and_lasting_ones_are_not() -> None:
+    with OpenAIServer([Fail(500), Fail(503), Say("Enfin.")]) as server:
+        answer = await complete(server, ask(tier(server, retries=2)))
+        assert (answer.text, len(server.calls)) == ("Enfin.", 3)
+    with OpenAIServer([Fail(500), Fail(500), Fail(500)]) as server:
+        answer = await complete(server, ask(tier(server, retries=1)))
+        assert (answer.error, len(server.calls)) == ("server", 2)
+    with OpenAIServer([Fail(400, "no"), Say("never")]) as server:
+        answer = await complete(server, ask(tier(server)))
+        assert (answer.error, len(server.calls)) == ("rejected", 1)
+
+
+async def test_each_429_is_seen_and_its_wait_is_kept() -> None:
+    replies: list[Reply] = [too_many(0.3), too_many(0.3), Say("Oui.")]
+    with OpenAIServer(replies) as server:
+        async with LLM({}) as llm:
+            answer = await llm.complete(ask(tier(server, retries=0)))
+        times = [call.time for call in server.calls]
+    assert answer.text == "Oui."
+    assert llm.counts["rate_limited"] == 2
+    assert llm.counts["calls"] == 3
+    assert all(later - sooner >= 0.29 for sooner, later in pairwise(times))
+
+
+async def test_a_429_holds_all_calls_back_and_narrows_the_way() -> None:
+    refused_at: list[float] = []
+
+    def script(call: Call) -> Reply:
+        time.sleep(0.01)
+        if call.index == 10:
+            refused_at.append(time.monotonic())
+            return too_many(0.5)
+        return Say("ok")
+
+    with OpenAIServer(script) as server:
+        async with LLM({}, concurrency=8) as llm:
+            requests = [ask(tier(server), f"q{index}") for index in range(60)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+        assert server.most_at_once <= 8
+    assert all(answer.ok for answer in answers)
+    assert len(server.calls) == 61
+    quiet = [c for c in server.calls if refused_at[0] + 0.1 < c.time < refused_at[0] + 0.45]
+    assert not quiet
+
+
+async def test_only_named_keys_leave_and_none_is_written_down(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai-only")
+    monkeypatch.setenv("LOCAL_KEY", "sk-local-secret")
+    cache = Cache(tmp_path / "cache.sqlite")
+    with OpenAIServer([Say("a")]) as server:
+        await complete(server, ask(tier(server)))
+        assert "sk-for-openai-only" not in json.dumps(dict(server.calls[0].headers))
+    with OpenAIServer([Say("a")], key="sk-local-secret") as server:
+        answer = await complete(server, ask(tier(server, key="LOCAL_KEY")), cache=cache)
+        assert answer.ok
+    with OpenAIServer([], key="another") as server:
+        answer = await complete(server, ask(tier(server, key="LOCAL_KEY")))
+    assert answer.error == "auth"
+    assert "sk-local-secret" not in (answer.reason or "")
+    assert "[key]" in (answer.reason or "")
+    with OpenAIServer([]) as server, pytest.raises(UsageError, match="UNSET_KEY"):
+        await complete(server, ask(tier(server, key="UNSET_KEY")))
+    written = (tmp_path / "cache.sqlite").read_bytes()
+    assert b"finish_reason" in written
+    assert b"sk-local-secret" not in written
+    assert "sk-local-secret" not in caplog.text
+
+
+async def test_the_cache_answers_only_the_very_same_request(tmp_path: Path) -> None:
+    with OpenAIServer(lambda call: Say(f"answer {call.index}")) as server:
+        plain = tier(server)
+        tooled = ask(plain, tools=(COUNT,))
+        different = [
+            ask(plain),
+            ask(plain, repeat=1),
+            ask(plain, "Autre question ?"),
+            ask(tier(server, model="n")),
+            ask(tier(server, temperature=0.0)),
+            ask(tier(server, endpoint=server.url.replace("127.0.0.1", "localhost"))),
+            ask(tier(server, api="responses")),
+            tooled,
+            tooled.model_copy(
+                update={"tools": (COUNT.model_copy(update={"description": "Compte."}),)}
+            ),
+        ]
+        for _ in range(2):
+            async with LLM({}, cache=Cache(tmp_path / "c.sqlite")) as llm:
+                texts = [(await llm.complete(request)).text for request in different]
+            assert texts == [f"answer {index}" for index in range(len(different))]
+        assert llm.counts == {"cached": len(different)}
+        await complete(server, ask(plain))
+        assert len(server.calls) == len(different) + 1, "without a cache every call is made"
+
+
+async def test_what_failed_is_not_kept_and_what_ended_badly_is(tmp_path: Path) -> None:
+    with OpenAIServer([Fail(400, "no"), Refuse("Non."), Say("never")]) as server:
+        for state in (OutputState.FAILED, OutputState.REFUSED, OutputState.REFUSED):
+            answer = await complete(server, ask(tier(server)), cache=Cache(tmp_path / "c.sqlite"))
+            assert answer.state is state
+
+
+async def test_a_damaged_cache_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "c.sqlite").write_text("not a database, and long enough to be looked at" * 30)
+    with pytest.raises(UsageError, match="--no-cache"):
+        Cache(tmp_path / "c.sqlite")
+
+
+async def test_a_budget_of_tokens_stops_before_it_is_overspent() -> None:
+    with OpenAIServer(lambda _: Say("x" * 400)) as server:
+        budget = Budget(tokens=1500)
+        async with LLM({}, budget=budget, concurrency=4) as llm:
+            requests = [ask(tier(server, max_output_tokens=150), f"q{i}") for i in range(40)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+    states = {answer.state for answer in answers}
+    assert states == {OutputState.OK, OutputState.OVER_BUDGET}
+    assert len(server.calls) == sum(answer.ok for answer in answers)
+    assert 0 < budget.spent_tokens <= 1500
+    assert all("budget" in (answer.reason or "") for answer in answers if not answer.ok)
+
+
+async def test_a_budget_of_money_needs_a_price() -> None:
+    prices = Prices(models={"m": Price(input=1_000_000, output=2_000_000)})
+    with OpenAIServer(lambda _: Say("x")) as server:
+        budget = Budget(cost=10_000)
+        answer = await complete(server, ask(tier(server)), prices=prices, budget=budget)
+        usage = answer.usage
+        assert usage.input_tokens is not None
+        assert usage.output_tokens is not None
+        assert usage.cost == pytest.approx(usage.input_tokens + 2 * usage.output_tokens)
+        assert budget.spent_cost == pytest.approx(usage.cost)
+        with pytest.raises(UsageError, match=r'prices\.models\."n"'):
+            await complete(server, ask(tier(server, model="n")), prices=prices, budget=budget)
+        assert len(server.calls) == 1
+
+
+async def test_tokens_that_a_server_does_not_count_are_unknown_and_still_budgeted() -> None:
+    with OpenAIServer(lambda _: Say("x", usage=False)) as server:
+        budget = Budget(tokens=100_000)
+        answer = await complete(server, ask(tier(server)), budget=budget)
+    assert answer.usage.input_tokens is None
+    assert budget.spent_tokens > 0
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"reasoning_effort": "minimal"}, "does not support 'minimal'"),
+        ({"reasoning_effort": "xhigh"}, "does not support 'xhigh'"),
+        ({"temperature": 0.0}, "'temperature' does not support 0.0"),
+        ({"top_p": 1.0}, "'top_p' is not supported"),
+    ],
+)
+async def test_a_refused_parameter_is_sent_as_stated_and_refused_in_the_servers_words(
+    api: str, parameters: dict[str, Any], words: str
+) -> None:
+    with OpenAIServer([], strict={"m"}) as server:
+        answer = await complete(server, ask(tier(server, api, **parameters)))
+    assert answer.error == "rejected"
+    assert words in (answer.reason or "")
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_nothing_unstated_is_sent(api: str) -> None:
+    with OpenAIServer([Say("a"), Say("b")], strict={"m"}) as server:
+        await complete(server, ask(tier(server, api)))
+        full = Parameters(reasoning_effort="low", verbosity="low", max_output_tokens=99)
+        answer = await complete(server, ask(tier(server, api).with_parameters(full)))
+        assert answer.ok
+    bare, stated = (set(call.body) - {"model", "messages", "input"} for call in server.calls)
+    assert bare == ({"instructions"} if api == "responses" else set())
+    assert stated - bare == (
+        {"reasoning", "text", "max_output_tokens"}
+        if api == "responses"
+        else {"reasoning_effort", "verbosity", "max_completion_tokens"}
+    )
+
+
+async def test_reasoning_is_sent_back_encrypted_where_nothing_is_stored() -> None:
+    with OpenAIServer([UseTools([("count_theme", {})]), Say("b")]) as server:
+        async with LLM({}) as llm:
+            request = ask(tier(server, "responses", store=False, reasoning_effort="low"))
+            first = await llm.complete(request)
+            result = {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": "3"}
+            messages = (*request.messages, first.message(), result)
+            await llm.complete(request.model_copy(update={"messages": messages}))
+    assert server.calls[0].body["include"] == ["reasoning.encrypted_content"]
+    kinds = [item.get("type") for item in server.calls[1].body["input"]]
+    assert "reasoning" not in kinds, "the server kept none and gave none back to send"
