@@ -68,10 +68,10 @@ class Source(Protocol):
         ...
 
 
-def open_source(name_or_path: str | None, config: Config) -> Source:
+def open_source(name_or_path: str | None, config: Config, studies: str | None = None) -> Source:
     """The source named in the configuration, or a file of answers by its path.
 
-    None means the only source that the configuration has.
+    None means the only source that the configuration has; ``studies`` goes with a path.
 
     Raises:
         UsageError: there is no such source, file or type, or its table is wrong.
@@ -86,6 +86,8 @@ def open_source(name_or_path: str | None, config: Config) -> Source:
             )
         name_or_path = next(iter(tables))
     if name_or_path in tables:
+        if studies:
+            raise UsageError(f"--studies: set it in [sources.{name_or_path}]")
         options = dict(tables[name_or_path])
         kind = options.pop("type", None)
         if not isinstance(kind, str):
@@ -95,7 +97,9 @@ def open_source(name_or_path: str | None, config: Config) -> Source:
         return _factory(name_or_path, kind)(name_or_path, options, config.root)
     if name_or_path.lower().endswith(FILE_SUFFIXES):
         return _factory(name_or_path, "jsonl")(
-            Path(name_or_path).stem, {"answers": [name_or_path]}, Path.cwd()
+            Path(name_or_path).stem,
+            {"answers": [name_or_path], "studies": [studies] if studies else []},
+            Path.cwd(),
         )
     raise UsageError(
         f"no source {name_or_path!r} (configured: {known}), "

@@ -51,7 +51,8 @@ class FileOptions(Frozen):
     """Paths or globs. Rows in the project's own shape of a case need no ``fields``."""
     fields: AnswerFields = AnswerFields()
     studies: Globs = ()
-    """Files of whole studies: id, title, language, questions, messages."""
+    """Whole studies (id, title, language, questions, messages), or messages one a row with
+    study_id, id, respondent_id, text."""
     messages: MessageFiles | None = None
     questions: QuestionFiles | None = None
     study: str | None = None
@@ -92,6 +93,8 @@ class FileSource:
             row = json.loads(body)
             if kind == "study":
                 rows.whole(where, line, row)
+            elif kind == "row":
+                rows.message(where, line, row, MessageFields())
             elif kind == "message" and messages:
                 rows.message(where, line, row, messages.fields)
             elif kind == "question" and questions:
@@ -159,29 +162,40 @@ class FileSource:
         for kind, patterns, id_path in self._tables:
             for path in resolve(patterns, self._root) if patterns else ():
                 for record in read_records(path, self._where(path)):
-                    if isinstance(record, Reject):
-                        reject(record.model_copy(update={"study": True}))
-                        continue
-                    study_id = at(record.row, id_path)
-                    if study_id is None and kind != "study":
-                        study_id = self._options.study
-                    if study_id is None:
-                        reject(
-                            Reject(
-                                where=record.where,
-                                line=record.line,
-                                field=id_path,
-                                error="missing",
-                                study=True,
-                            )
-                        )
-                        continue
-                    # Escaped: bytes that were no UTF-8 reach the models and are refused there.
-                    body = json.dumps(record.row)
-                    db.execute(
-                        "insert into rows (study, kind, place, line, body) values (?, ?, ?, ?, ?)",
-                        (str(study_id), kind, record.where, record.line, body),
-                    )
+                    self._file(db, kind, id_path, record, reject)
         db.execute("create index by_study on rows (study)")
         db.execute("commit")
         return db
+
+    def _file(
+        self,
+        db: sqlite3.Connection,
+        kind: str,
+        id_path: str,
+        record: Record | Reject,
+        reject: Callable[[Reject], None],
+    ) -> None:
+        if isinstance(record, Reject):
+            reject(record.model_copy(update={"study": True}))
+            return
+        where, line, row = record
+        if kind == "study" and "respondent_id" in row and "messages" not in row:
+            kind, id_path = "row", "study_id"
+        study_id = at(row, id_path)
+        if study_id in (None, "") and kind != "study":
+            study_id = self._options.study
+        if isinstance(study_id, str | int) and study_id != "":
+            # Escaped: bytes that were no UTF-8 reach the models and are refused there.
+            db.execute(
+                "insert into rows (study, kind, place, line, body) values (?, ?, ?, ?, ?)",
+                (
+                    str(study_id).encode("utf-8", "replace").decode(),
+                    kind,
+                    where,
+                    line,
+                    json.dumps(row),
+                ),
+            )
+        else:
+            error = "missing" if study_id in (None, "") else "expected an identifier"
+            reject(Reject(where=where, line=line, field=id_path, error=error, study=True))

@@ -233,9 +233,8 @@ class SqlSource:
             password = self._engine.url.password
             if password:
                 cause = cause.replace(password, "***")
-            raise UsageError(
-                f"[sources.{self._name}] {part} ({self._options.url_env}): {' '.join(cause.split())}"
-            ) from None
+            place = f"[sources.{self._name}] {part} ({self._options.url_env})"
+            raise UsageError(f"{place}: {' '.join(cause.split())}") from None
 
 
 def _takes(clause: TextClause, name: str) -> bool:
