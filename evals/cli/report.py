@@ -1,5 +1,68 @@
-"""Placeholder until the command lands."""
+"""Read a run: ``report`` and ``show``."""
 
-from typing import Any
+from pathlib import Path
 
-tasks: tuple[Any, ...] = ()
+from invoke.context import Context
+
+from evals.cli.shell import Whole, command
+from evals.errors import ExitCode, UsageError
+
+
+@command(
+    help={
+        "run": "Run to report on: its id, its beginning, or its folder (default: the latest).",
+        "html": "File to write the HTML report to (default: report.html in the run's folder).",
+        "open": "Open the HTML report in the browser (default: no).",
+        "worst": "How many of the worst answers to print (default: 5).",
+    },
+    positional=("run",),
+)
+def report(
+    context: Context,
+    run: str = "",
+    html: str = "",
+    open: bool = False,
+    worst: int = Whole(5),
+) -> ExitCode:
+    """Print what a run found, and write it as one HTML file.
+
+    Exits 3 when the run, or its scoring, is incomplete: what there is of it is reported.
+    """
+    from evals.report.terminal import print_run
+    from evals.runs import find_run
+
+    if worst < 0:
+        raise UsageError(f"--worst {worst}: give 0 or more")
+    folder = find_run(run)
+    path = Path(html) if html else folder.path / "report.html"
+    if not path.parent.is_dir():
+        raise UsageError(f"--html {html}: the folder {path.parent} does not exist")
+    found = print_run(folder, worst=worst, html=path)
+    if open:
+        import webbrowser
+
+        webbrowser.open(path.resolve().as_uri())
+    return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+
+
+@command(
+    help={
+        "case": "Case to show: its id, or an unambiguous beginning of it.",
+        "run": "Run to read: its id, its beginning, or its folder (default: the latest).",
+        "mode": "Show only the findings of this failure mode (default: all).",
+    },
+    positional=("case",),
+)
+def show(context: Context, case: str, run: str = "", mode: str = "") -> ExitCode:
+    """Show one answer with every finding in place and the source beside it."""
+    from evals.report.show import find_answer, render
+    from evals.report.terminal import console
+    from evals.report.terminal import show as display
+    from evals.runs import RunView, find_run
+
+    out = console()
+    display(render(find_answer(RunView(find_run(run)), case, mode or None), out), out)
+    return ExitCode.OK
+
+
+tasks = (report, show)

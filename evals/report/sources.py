@@ -1,0 +1,96 @@
+"""What the report shows of the source: a message, its neighbours, and the quotes that passed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from evals.domain import Message, OutputState, Passage
+from evals.evaluator import Subject
+from evals.runs import Item
+from evals.source import Source, Sources
+
+
+@dataclass(frozen=True)
+class PassedQuote:
+    """A quote of an answer that stands in a message it cites."""
+
+    passage: Passage
+    tier: str
+    source_id: str
+    source_passage: Passage | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """A study with each respondent's messages in order."""
+
+    source: Source
+
+    @cached_property
+    def _threads(self) -> dict[str, list[Message]]:
+        threads: dict[str, list[Message]] = {}
+        for message in self.source.study.messages:
+            threads.setdefault(message.respondent_id, []).append(message)
+        return threads
+
+    def neighbours(self, message: Message) -> tuple[Message | None, Message | None]:
+        """What the same respondent wrote just before and just after, in the study's order."""
+        thread = self._threads[message.respondent_id]
+        at = next(place for place, each in enumerate(thread) if each.id == message.id)
+        before = thread[at - 1] if at else None
+        after = thread[at + 1] if at + 1 < len(thread) else None
+        return before, after
+
+
+class Shelves:
+    """The studies behind a run's answers."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._last: Shelf | None = None
+
+    def of(self, item: Item) -> Shelf | None:
+        """The shelf of an item's study; None when it cannot be consulted."""
+        source = self._sources.of(item.case)
+        if source is None:
+            return None
+        if self._last is None or self._last.source is not source:
+            self._last = Shelf(source)
+        return self._last
+
+
+def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
+    """The quotes of an answer that stand in a message they cite, in the answer's order.
+
+    Nothing of it is in the run's record, which holds defects: the quotes are verified anew.
+    """
+    if shelf is None or item.output.state is not OutputState.OK:
+        return []
+    source, passed = shelf.source, []
+    subject = Subject(item.case, item.output, source)
+    for quote in subject.citations.quotes:
+        cited = [
+            message.id
+            for citation in quote.citations
+            for token in citation.messages
+            if (message := source.message(token.text))
+        ]
+        if not cited:
+            continue
+        verdict = source.quotes.verify(quote.text, cited)
+        if not verdict.passed or verdict.source_id is None:
+            continue
+        held = source.message(verdict.source_id)
+        located = None
+        if held and verdict.source_start is not None and verdict.source_end is not None:
+            located = Passage.of(held.text, verdict.source_start, verdict.source_end)
+        passed.append(
+            PassedQuote(
+                passage=Passage.of(subject.text, quote.inner_start, quote.inner_end),
+                tier=str(verdict.tier),
+                source_id=verdict.source_id,
+                source_passage=located,
+                warnings=tuple(verdict.warnings),
+            )
+        )
+    return passed
