@@ -120,9 +120,6 @@ def observations(store: Store, query: Query) -> Row:
 
 def _shown(row: Row, names: list[str], expanded: set[str]) -> Row:
     shown = {name: row.get(name) for name in names}
-    for name in ("input", "output"):
-        if name in shown and shown[name] is not None and not isinstance(shown[name], str):
-            shown[name] = json.dumps(shown[name], ensure_ascii=False)
     if "metadata" in shown:
         values = {
             key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

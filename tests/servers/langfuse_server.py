@@ -63,6 +63,8 @@ class LangfuseServer:
     secret_key: str = field(default_factory=lambda: f"sk-lf-{secrets.token_hex(8)}")
     requests: list[tuple[str, str, int]] = field(default_factory=list)
     """Method, path after the prefix, status."""
+    crashes: list[Exception] = field(default_factory=list)
+    """Faults of this server itself; closing it raises the first."""
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"app": self})
@@ -80,6 +82,8 @@ class LangfuseServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+        if self.crashes and error is None:
+            raise self.crashes[0]
 
     @property
     def url(self) -> str:
@@ -111,6 +115,7 @@ class LangfuseServer:
         for observation in exported["observations"]:
             row = {
                 **observation,
+                **{name: _as_text(observation.get(name)) for name in ("input", "output")},
                 "projectId": PROJECT["id"],
                 "isRootObservation": observation.get("parentObservationId") is None,
                 "metadata": _unquoted(observation.get("metadata")) or {},
@@ -256,6 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
             status, content = self.app.answer(self.command, self.path, body, self.headers)
         except RefusedError as refused:
             status, content = refused.status, {"message": refused.message, "error": "Refused"}
+        except Exception as error:  # noqa: BLE001
+            self.app.crashes.append(error)
+            status, content = 500, {"message": "Internal error", "error": type(error).__name__}
         self.app.requests.append((self.command, path, status))
         payload = json.dumps(content, ensure_ascii=False).encode()
         self.send_response(status)
@@ -292,6 +300,13 @@ def _json(body: bytes) -> Any:
         return json.loads(body, parse_constant=refuse)
     except ValueError:
         raise RefusedError(400, "Invalid JSON in the body") from None
+
+
+def _as_text(value: Any) -> str | None:
+    """Inputs and outputs are kept as text."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _unquoted(value: Any) -> Any:
