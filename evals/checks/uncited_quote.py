@@ -41,7 +41,7 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
 
     A passage counts when it is long enough to be somebody's words or is introduced as such,
     unless it repeats the questionnaire or the conversation. A scare quote, a title or a theme
-    does not.
+    does not; a Markdown block quote does only if a respondent wrote it.
     """
     source = source_of(subject)
     for quote in subject.citations.quotes:
@@ -49,6 +49,8 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
             continue
         verdict = source.quotes.verify(quote.text, ())
         held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
+        if quote.family == ">" and not held:
+            continue
         where = f" The words stand in message {held}." if held else ""
         yield finding(
             "uncited_quote",

@@ -50,6 +50,8 @@ class QuotedPassage:
     inner_end: int
     text: str
     """The words between the marks."""
+    family: str
+    """The pair of marks, such as ``«»``; ``>`` for a Markdown block quote."""
     citations: tuple[Citation, ...] = ()
 
 

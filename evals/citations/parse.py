@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evals.citations import brackets
 from evals.citations.grammar import CitationsConfig, Grammar, compile_grammar
@@ -11,8 +12,9 @@ from evals.quotes import Quote, extract_quotes
 
 _DEFAULT = compile_grammar(CitationsConfig())
 
-_TIGHT = re.compile(r"[\s*_~`.,;:!?…)|—–-]*")
+_TIGHT = re.compile(r"[\s*_~`.,;:!?…()|—–-]*")
 """What may stand between a quote and its bracket whatever the quote."""
+_INLINE = re.compile(r"(?:[^\S\n]|[*_~`.,;:!?…()|—–-])*")
 _LOOSE = 90
 """Characters of attribution allowed between a longer quote and its bracket: «…», dit-elle […]."""
 _LOOSE_WORDS = 4
@@ -51,7 +53,7 @@ def _attach(
         here, after = passages[index], passages[index + 1]
         gap = text[here.end : after.start] if after.start - here.end <= 20 else None
         if not here.citations and after.citations and gap is not None and _SHARED.fullmatch(gap):
-            passages[index] = _with(here, after.citations)
+            passages[index] = replace(here, citations=after.citations)
     return _from_before(text, passages, found, starts)
 
 
@@ -118,18 +120,21 @@ def _passage(
     while index is not None:
         own.append(found[index])
         index = _next(text, found[index].end, limit, found, starts)
-    passage = QuotedPassage(quote.start, quote.end, quote.inner_start, inner_end, words, tuple(own))
+    passage = QuotedPassage(
+        quote.start, quote.end, quote.inner_start, inner_end, words, quote.family, tuple(own)
+    )
     if own:
         return passage
     empty = _EMPTY.match(text, quote.end, min(quote.end + 40, len(text)))
     if empty:
         start, end = empty.span(1)
-        return _with(
-            passage, (Citation(start, end, text[start:end], fault="the bracket is empty"),)
+        return replace(
+            passage,
+            citations=(Citation(start, end, text[start:end], fault="the bracket is empty"),),
         )
-    tight = _TIGHT.match(text, quote.end, min(quote.end + 12, limit))
-    ids = brackets.bare(text, folded, tight.end() if tight else quote.end, grammar)
-    return _with(passage, (ids,)) if ids and ids.start < limit else passage
+    inline = _INLINE.match(text, quote.end, min(quote.end + 12, limit))
+    ids = brackets.bare(text, folded, inline.end() if inline else quote.end, grammar)
+    return replace(passage, citations=(ids,)) if ids and ids.start < limit else passage
 
 
 def _from_before(
@@ -145,15 +150,23 @@ def _from_before(
         if passage.citations:
             result.append(passage)
             continue
-        index = bisect_right(starts, passage.start) - 1
-        before = found[index] if index >= 0 else None
-        match = _BEFORE.match(text, before.end, passage.start) if before else None
-        near = before and match and match.end() == passage.start and before.start not in taken
-        near = near and "\n" not in text[before.end : passage.start] if before else False
-        row = None if near else _row(text, passage, found, starts)
-        mine = (before,) if near and before else (row,) if row else ()
-        result.append(_with(passage, mine))
+        own = _before(text, passage, found, starts)
+        if own and own.start in taken:
+            own = None
+        own = own or _row(text, passage, found, starts)
+        result.append(replace(passage, citations=(own,) if own else ()))
     return result
+
+
+def _before(
+    text: str, passage: QuotedPassage, found: Sequence[Citation], starts: Sequence[int]
+) -> Citation | None:
+    """The citation that stands right before the passage, on its line."""
+    index = bisect_right(starts, passage.start) - 1
+    if index < 0 or "\n" in text[found[index].end : passage.start]:
+        return None
+    match = _BEFORE.match(text, found[index].end, passage.start)
+    return found[index] if match and match.end() == passage.start else None
 
 
 def _row(
@@ -167,14 +180,3 @@ def _row(
     end = newline if newline >= 0 else len(text)
     inside = found[bisect_left(starts, start) : bisect_left(starts, end)]
     return inside[0] if len(inside) == 1 else None
-
-
-def _with(passage: QuotedPassage, citations: tuple[Citation, ...]) -> QuotedPassage:
-    return QuotedPassage(
-        passage.start,
-        passage.end,
-        passage.inner_start,
-        passage.inner_end,
-        passage.text,
-        citations,
-    )

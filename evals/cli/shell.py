@@ -3,7 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, cast
 
 from invoke.exceptions import Exit
 from invoke.tasks import Task, task
@@ -61,13 +61,13 @@ def command(
                 sys.stdout.flush()
                 raise Exit(code=code)
 
-        declared: Task[Any] = task(
+        declared = task(
             run,
             help=help,
             positional=list(positional),
             iterable=list(iterable),
             auto_shortflags=False,
         )
-        return declared
+        return cast("Task[Any]", declared)
 
     return declare

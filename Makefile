@@ -1,0 +1,23 @@
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint
+
+demo: .venv/.base  ## Check the demonstration snapshot, offline
+	@$(BIN)/invoke experiment --snapshot snapshots/demo --judges none
+	@$(BIN)/invoke report
+
+test: .venv/.dev  ## Run the tests
+	$(BIN)/pytest -n auto --dist loadfile
+
+lint: .venv/.dev  ## Format, lint and type-check
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+.venv/.base .venv/.dev: .venv/.%: pyproject.toml | .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable .$(if $(filter dev,$*),[dev])
+	@touch $@
+
+.venv:
+	$(PYTHON) -m venv .venv
