@@ -41,7 +41,7 @@ KINDS = {  # the word before the colon of a label's note
     "malformed",
 }
 _QUOTE = r"(?:«(?P<g>(?:[^«»]|«[^«»]*»)+)»|“(?P<c>[^”]+)”|\"(?P<s>[^\"\n]+)\")"
-_BRACKETS = r"[*_]{0,3}[.,;:]?\s?(?P<b>(?:[\[【][^\]】\n]*[\]】]\s?)+)"
+_BRACKETS = r"[*_]{0,3}[.,;:]?\s?(?:\| )?(?P<b>(?:[\[【][^\]】\n]*[\]】]\s?)+)"
 _CITED = re.compile(_QUOTE + _BRACKETS)
 _PAIR = re.compile(r"[Rr]-?0*(\d+)((?:\s*,\s*[Mm]-?0*\d+)+)")
 
@@ -284,3 +284,23 @@ def test_a_labelled_malformed_bracket_cannot_be_read() -> None:
             for bracket in re.findall(r"[\[【][RrMm]-?[^\]】\n]*(?:[\]】]|$)", line):
                 unread = not readable.fullmatch(bracket)
                 assert unread == (bracket in malformed), (case.id, bracket)
+
+
+def test_every_long_quote_without_ids_is_labelled_or_is_the_questionnaire() -> None:
+    for case, text, study, labels in _checked():
+        printed = _plain(" ".join([study.title, *(question.text for question in study.questions)]))
+        malformed = [label.passage for label in labels if label.mode == "malformed_citation"]
+        cited = [hit.span() for hit in _CITED.finditer(text) if _PAIR.search(hit["b"])]
+        for hit in re.finditer(_QUOTE, text):
+            quote = next(part for part in (hit["g"], hit["c"], hit["s"]) if part is not None)
+            rest = text[hit.end() :].lstrip()
+            nested_straight = text[hit.end() : hit.end() + 1].isalnum()
+            if (
+                len(quote.split()) < 4
+                or nested_straight
+                or any(start <= hit.start() < end for start, end in cited)
+                or any(rest.startswith(bracket) for bracket in malformed)
+            ):
+                continue
+            uncited = _has(labels, "uncited_quote", quote)
+            assert uncited != (_plain(quote) in printed), (case.id, quote)
