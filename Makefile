@@ -5,7 +5,6 @@ BIN := .venv/bin
 
 demo: .venv/.base  ## Check the demonstration snapshot, offline
 	@$(BIN)/invoke experiment --snapshot snapshots/demo --judges none
-	@$(BIN)/invoke report
 
 test: .venv/.dev  ## Run the tests
 	$(BIN)/pytest -n auto --dist loadfile

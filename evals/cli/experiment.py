@@ -27,7 +27,7 @@ def experiment(
     resume: str = "",
     concurrency: int = Whole(8),
 ) -> ExitCode:
-    """Check the recorded answers of a snapshot, and print what was found.
+    """Check the recorded answers of a snapshot, and report what was found.
 
     Exits 0 when every answer has its scores, 3 when the run is incomplete.
     """
@@ -61,20 +61,19 @@ def experiment(
                 on_item=lambda *_: advance(),
             )
         )
-    print_run(folder)
+    print_run(folder, html=folder.path / "report.html")
     return ExitCode.OK if run.state == "complete" else ExitCode.INCOMPLETE
 
 
 @command(
     help={
-        "run": "Run to score again: its id or folder (default: the latest).",
+        "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
         "judges": "LLM judges to add to the code checks (default: none).",
         "concurrency": "Answers evaluated at once (default: 8).",
     },
-    positional=("run",),
 )
 def score(
-    context: Context, run: str = "", judges: str = "none", concurrency: int = Whole(8)
+    context: Context, run: str, judges: str = "none", concurrency: int = Whole(8)
 ) -> ExitCode:
     """Score a run's outputs again with the checks as they are now, beside its older scorings."""
     import asyncio
@@ -97,7 +96,7 @@ def score(
                 on_item=lambda *_: advance(),
             )
         )
-    print_run(folder)
+    print_run(folder, html=folder.path / "report.html")
     return ExitCode.OK
 
 

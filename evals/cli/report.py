@@ -15,7 +15,6 @@ from evals.errors import ExitCode, UsageError
         "open": "Open the HTML report in the browser (default: no).",
         "worst": "How many of the worst answers to print (default: 5).",
     },
-    positional=("run",),
 )
 def report(
     context: Context,
@@ -51,7 +50,6 @@ def report(
         "run": "Run to read: its id, its beginning, or its folder (default: the latest).",
         "mode": "Show only the findings of this failure mode (default: all).",
     },
-    positional=("case",),
 )
 def show(context: Context, case: str, run: str = "", mode: str = "") -> ExitCode:
     """Show one answer with every finding in place and the source beside it."""

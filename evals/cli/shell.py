@@ -41,10 +41,11 @@ def fail(message: str, code: ExitCode = ExitCode.WRONG_USE) -> NoReturn:
 
 
 def command(
-    *, help: dict[str, str], positional: Iterable[str] = (), iterable: Iterable[str] = ()
+    *, help: dict[str, str], iterable: Iterable[str] = ()
 ) -> Callable[[Callable[..., ExitCode | None]], "Task[Any]"]:
     """Declare a command: an Invoke task whose known failures are one line, never a traceback.
 
+    Parameters without a default are positional; those named in ``iterable`` can be repeated.
     The function may return an ``ExitCode``; anything but ``OK`` ends the process with it.
     """
 
@@ -64,7 +65,6 @@ def command(
         declared = task(
             run,
             help=help,
-            positional=list(positional),
             iterable=list(iterable),
             auto_shortflags=False,
         )

@@ -1,0 +1,190 @@
+"""The command line as a user meets it: real processes, exit codes, one-line errors."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.builders import case, snapshot
+from tests.conftest import ROOT
+
+BIN = Path(sys.executable).parent
+DEMO = ROOT / "snapshots" / "demo"
+
+
+def run(
+    *arguments: str, cwd: Path, program: str = "ancrage", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the program in ``cwd``; its output is decoded text."""
+    return subprocess.run(
+        [BIN / program, *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "COLUMNS": "110", **variables},
+    )
+
+
+def test_the_list_reads_like_a_table_of_contents() -> None:
+    listed = run("--list", cwd=ROOT, program="invoke")
+    assert listed.returncode == 0
+    for name in ("snapshot", "experiment", "score", "report", "show"):
+        assert f"  {name} " in listed.stdout
+
+
+def test_every_option_of_every_command_has_a_help_text() -> None:
+    from evals.cli import namespace
+
+    for name, task in namespace.tasks.items():
+        assert task.__doc__, name
+        for argument in task.get_arguments():
+            assert argument.help, f"{name} --{argument.name}"
+
+
+def test_audit_of_the_demonstration_then_show_then_score(tmp_path: Path) -> None:
+    audit = run("experiment", "--snapshot", str(DEMO), "--run-name", "one", cwd=tmp_path)
+    assert audit.returncode == 0, audit.stderr
+    assert "104 cases = 102 ok + 1 missing + 1 refused" in audit.stdout
+    assert "Checking: 104/104" in audit.stderr
+    assert "\x1b" not in audit.stdout
+    assert (tmp_path / "runs/one/report.html").stat().st_size > 10_000
+    manifest = json.loads((tmp_path / "runs/one/manifest.json").read_text())
+    assert manifest["counts"] == {"cases": 104, "missing": 1, "ok": 102, "refused": 1}
+
+    shown = run("show", "bank-024", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "one minute after I dialled" in shown.stdout
+    assert "T5 translated" in shown.stdout
+    assert "décroché à 9h03. Étonnée !" in shown.stdout
+
+    scored = run("score", "one", cwd=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    assert sorted(path.name for path in (tmp_path / "runs/one/scorings").iterdir()) == [
+        "001",
+        "002",
+    ]
+    again = run("report", "--run", "one", cwd=tmp_path)
+    assert again.returncode == 0
+    table = audit.stdout.split("Failure mode")[1].split("Worst")[0]
+    assert table in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("experiment", "--snapshot", "nowhere"), "invoke snapshot"),
+        (("experiment", "--resume", "latest"), "invoke experiment"),
+        (("experiment", "--concurrency", "many"), "'many' is not a whole number"),
+        (("experiment", "--resume", "x", "--run-name", "y"), "leave out"),
+        (("report", "--run", "nope"), "no run"),
+        (("report", "nope"), "nope"),
+        (("show", "nope"), "no run"),
+        (("show",), "case"),
+        (("experimnt",), "experimnt"),
+        (("experiment", "--snapshto", "x"), "snapshto"),
+    ],
+)
+def test_wrong_use_is_one_line_that_says_what_to_do(
+    arguments: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    ended = run(*arguments, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert words in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("[citatoins]\n", "unknown table [citatoins]"),
+        ("[citations]\nmesage = 'M'\n", "mesage"),
+        ("[ids]\nignore_case = 'perhaps'\n", "[ids] ignore_case"),
+        ("[checks\n", "not valid TOML"),
+    ],
+)
+def test_a_fault_in_the_configuration_names_file_and_field(
+    content: str, words: str, tmp_path: Path
+) -> None:
+    (tmp_path / "evals.toml").write_text(content)
+    ended = run("experiment", "--snapshot", str(DEMO), cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "evals.toml" in ended.stderr
+    assert words in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_the_namespace_serves_in_another_project(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(
+        "from invoke import Collection, task\n"
+        "from evals.cli import namespace as evals\n\n"
+        "@task\ndef mine(c):\n    'A task of the project.'\n    print('mine')\n\n"
+        "namespace = Collection(mine, evals=evals)\n"
+    )
+    listed = run("--list", cwd=tmp_path, program="invoke")
+    assert "evals.experiment" in listed.stdout
+    assert "mine" in listed.stdout
+    audit = run("evals.experiment", "--snapshot", str(DEMO), cwd=tmp_path, program="invoke")
+    assert audit.returncode == 0, audit.stderr
+
+
+def test_a_killed_audit_resumes_and_loses_nothing(tmp_path: Path) -> None:
+    cases = [case(f"« rien à dire » [R-003, M-0003] {i}", id=f"c{i:05d}") for i in range(4000)]
+    snapshot(tmp_path / "snap", cases)
+    command = [BIN / "ancrage", "experiment", "--snapshot", "snap", "--run-name", "k"]
+    journal = tmp_path / "runs/k/scorings/001/scores.jsonl"
+    for attempt in range(3):
+        started = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        goal = 500 * (attempt + 1)
+        while started.poll() is None and _lines(journal) < goal:
+            time.sleep(0.005)
+        started.send_signal(signal.SIGKILL)
+        started.wait()
+        command = [BIN / "ancrage", "experiment", "--resume", "k"]
+    assert 1500 <= _lines(journal) < 4000
+    ended = run("experiment", "--resume", "k", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    manifest = json.loads((tmp_path / "runs/k/manifest.json").read_text())
+    assert manifest["state"] == "complete"
+    assert manifest["counts"] == {"cases": 4000, "ok": 4000}
+    for path in (tmp_path / "runs/k/outputs.jsonl", journal):
+        ids = [json.loads(line)["case_id"] for line in path.read_text().splitlines()]
+        assert sorted(ids) == [one.id for one in cases]
+
+
+def test_an_interrupted_run_says_so_and_exits_3(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("a", id=f"c{i}") for i in range(10)])
+    assert run("experiment", "--snapshot", "snap", "--run-name", "i", cwd=tmp_path).returncode == 0
+    path = tmp_path / "runs/i/outputs.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:4]))
+    scores = tmp_path / "runs/i/scorings/001/scores.jsonl"
+    scores.write_text("".join(scores.read_text().splitlines(keepends=True)[:4]))
+    manifest = tmp_path / "runs/i/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"complete"', '"running"'))
+    ended = run("report", "--run", "i", cwd=tmp_path)
+    assert ended.returncode == 3
+    assert "--resume" in ended.stdout + ended.stderr
+
+
+def test_a_run_whose_snapshot_is_gone_says_so(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("a")])
+    assert run("experiment", "--snapshot", "snap", cwd=tmp_path).returncode == 0
+    shutil.rmtree(tmp_path / "snap")
+    ended = run("report", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "gone" in ended.stderr
+
+
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
