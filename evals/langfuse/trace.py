@@ -84,9 +84,9 @@ def to_row(trace: Trace) -> Row:
     root = trace.root
     given, returned = value_of(root.input), value_of(root.output)
     metadata = {key: value_of(value) for key, value in (root.metadata or {}).items()}
-    question, system, history = _asked(given)
+    question, system, history = asked(given)
     first = trace.generations[0] if trace.generations else None
-    asked, prompt, turns = _asked(value_of(first.input)) if first else (None, None, [])
+    opening, prompt, turns = asked(value_of(first.input)) if first else (None, None, [])
     answering = _answering(trace.generations)
     final = value_of(answering.output) if answering else None
     answer = text_of(returned, ANSWER)
@@ -94,9 +94,9 @@ def to_row(trace: Trace) -> Row:
         "id": root.trace_id or root.id,
         "trace_id": root.trace_id or root.id,
         "observation_id": root.id,
-        "question": asked if question is None else question,
+        "question": opening if question is None else question,
         "answer": text_of(final, ANSWER) if answer is None else answer,
-        "history": history or (turns if question in (None, asked) else []),
+        "history": history or (turns if question in (None, opening) else []),
         "system_prompt": system or prompt or _at(final, "instructions"),
         "tool_calls": list(_tool_calls(trace.observations)),
         "study_id": metadata.get("study_id") or _at(given, "study_id"),
@@ -198,13 +198,13 @@ def _role(message: Any) -> str | None:
     return _ROLES.get(str(named), str(named)) if named else None
 
 
-def _asked(given: Any) -> tuple[str | None, str | None, list[Row]]:
+def asked(given: Any) -> tuple[str | None, str | None, list[Row]]:
     """The question, the system prompt and the earlier turns that an input holds."""
     if isinstance(given, Mapping) and isinstance(given.get("args"), list) and "kwargs" in given:
         # A decorated function: its keyword arguments, or its only positional one.
-        if (found := _asked(given["kwargs"]))[0] is not None:
+        if (found := asked(given["kwargs"]))[0] is not None:
             return found
-        return _asked(given["args"][0]) if len(given["args"]) == 1 else (None, None, [])
+        return asked(given["args"][0]) if len(given["args"]) == 1 else (None, None, [])
     if isinstance(given, str):
         return given, None, []
     if isinstance(given, list) or isinstance(_at(given, "messages"), list):
@@ -231,8 +231,8 @@ def _asked(given: Any) -> tuple[str | None, str | None, list[Row]]:
     for key in QUESTION:
         if isinstance(given.get(key), str):
             history = given.get("history") or given.get("chat_history") or []
-            return given[key], system, _asked([*history, {"role": "user", "content": "?"}])[2]
-        if key in given and (found := _asked(given[key]))[0] is not None:
+            return given[key], system, asked([*history, {"role": "user", "content": "?"}])[2]
+        if key in given and (found := asked(given[key]))[0] is not None:
             return found
     return None, None, []
 

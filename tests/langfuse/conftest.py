@@ -6,14 +6,18 @@ from typing import Any
 
 import pytest
 
+from evals.config import load
 from evals.langfuse.connection import Connection, Credentials, Settings
 from tests.servers.langfuse_server import LangfuseServer
+
+Link = Callable[..., Connection]
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LangfuseServer]:
     """A server, with its credentials in the environment and no proxy between."""
     monkeypatch.chdir(tmp_path)
+    load.cache_clear()
     with LangfuseServer() as server:
         for name in ("LANGFUSE_HOST", "LANGFUSE_SAMPLE_RATE", "LANGFUSE_TRACING_ENABLED"):
             monkeypatch.delenv(name, raising=False)
@@ -26,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Langfuse
 
 
 @pytest.fixture
-def link(server: LangfuseServer) -> Iterator[Callable[..., Connection]]:
+def link(server: LangfuseServer) -> Iterator[Link]:
     """A connection to the server; settings by name."""
     made = []
 

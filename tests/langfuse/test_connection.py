@@ -2,7 +2,6 @@
 
 import socket
 import time
-from collections.abc import Callable
 
 import httpx
 import pytest
@@ -16,9 +15,8 @@ from evals.langfuse.connection import (
     connect,
     credentials,
 )
+from tests.langfuse.conftest import Link
 from tests.servers.langfuse_server import LangfuseServer
-
-Link = Callable[..., Connection]
 
 
 def test_preflight_says_what_the_server_is(link: Link, server: LangfuseServer) -> None:

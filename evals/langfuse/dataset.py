@@ -1,0 +1,127 @@
+"""A dataset at one version, and the local snapshot that stands for it."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import quote
+
+from langfuse.api import DatasetItem
+
+from evals.domain import Case, Study
+from evals.errors import UsageError
+from evals.langfuse.connection import Connection, LangfuseError
+from evals.langfuse.items import KEY, note_of, to_case, to_item, to_studies
+from evals.langfuse.push import list_items, studies_of
+from evals.snapshot import Snapshot, open_snapshot, write_snapshot
+
+SNAPSHOTS = Path("snapshots")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The active items of a dataset as they were at ``version``."""
+
+    id: str
+    name: str
+    version: datetime
+    items: tuple[DatasetItem, ...]
+    snapshot_hash: str | None
+    """Of the snapshot last pushed to it."""
+
+    @cached_property
+    def by_case(self) -> dict[str, DatasetItem]:
+        """The item of each case id."""
+        return {note.case_id if (note := note_of(item)) else item.id: item for item in self.items}
+
+    def cases(self) -> list[Case]:
+        """The cases, by id.
+
+        Raises:
+            UsageError: an item is no case; names it.
+        """
+        return sorted((to_case(item) for item in self.items), key=lambda case: case.id)
+
+
+def read_dataset(connection: Connection, name: str, version: datetime | None = None) -> Dataset:
+    """The dataset ``name`` at ``version``; by default as it is now, with that moment as version.
+
+    Raises:
+        UsageError: there is no such dataset, or it has no item.
+        LangfuseError: it cannot be read.
+    """
+    try:
+        found = connection.call(connection.api.datasets.get, quote(name, safe=""))
+    except LangfuseError as error:
+        if error.status != 404:
+            raise
+        raise UsageError(
+            f"Langfuse has no dataset {name!r}; make it with: invoke push SNAPSHOT --dataset {name}"
+        ) from None
+    items = tuple(list_items(connection, name, version))
+    if not items:
+        raise UsageError(f"dataset {name!r} has no active item" + (" then" if version else ""))
+    if version is None:
+        # The server's clock may be ahead of ours, and it keeps milliseconds.
+        newest = max(item.updated_at for item in items)
+        now = max(datetime.now(UTC), newest) + timedelta(milliseconds=1)
+        version = now.replace(microsecond=now.microsecond // 1000 * 1000)
+    note = found.metadata.get(KEY) if isinstance(found.metadata, dict) else None
+    return Dataset(
+        id=found.id,
+        name=found.name,
+        version=version,
+        items=items,
+        snapshot_hash=note.get("snapshot") if isinstance(note, dict) else None,
+    )
+
+
+def local_snapshot(connection: Connection, dataset: Dataset, root: Path = SNAPSHOTS) -> Snapshot:
+    """The snapshot with the very cases of ``dataset``: the one that was pushed, or written now.
+
+    Raises:
+        UsageError: an item is no case.
+        LangfuseError: the studies cannot be read.
+    """
+    cases = dataset.cases()
+    for path in sorted(root.glob("*/manifest.json")):
+        snapshot = open_snapshot(path.parent, verify=False)
+        if snapshot.hash == dataset.snapshot_hash and _same(snapshot, dataset, cases):
+            snapshot.verify()
+            return snapshot
+    slug = re.sub(r"[^\w-]+", "-", dataset.name).strip("-")
+    path = (
+        root / f"{slug}-{dataset.version:%Y%m%d-%H%M%S}-{dataset.version.microsecond // 1000:03d}"
+    )
+    if path.exists():
+        return open_snapshot(path)
+    studies = _studies(connection, dataset) if any(case.study_id for case in cases) else {}
+    write_snapshot(path, cases, studies.get, source=f"langfuse dataset {dataset.name}")
+    return open_snapshot(path)
+
+
+def _same(snapshot: Snapshot, dataset: Dataset, cases: list[Case]) -> bool:
+    """Whether the items are the snapshot's cases; one trimmed for its size counts by its hash."""
+    if snapshot.manifest.counts.kept != len(cases):
+        return False
+    found = {case.id: case for case in cases}
+    for case in snapshot.cases():
+        item = dataset.by_case.get(case.id)
+        note = note_of(item) if item else None
+        if note is None:
+            return False
+        if note.trimmed and to_item(case, dataset.name).hash == note.hash:
+            continue
+        if found[case.id] != case:
+            return False
+    return True
+
+
+def _studies(connection: Connection, dataset: Dataset) -> dict[str, Study]:
+    try:
+        return to_studies(list_items(connection, studies_of(dataset.name)))
+    except LangfuseError as error:
+        if error.status != 404:
+            raise
+        return {}

@@ -1,0 +1,121 @@
+"""Snapshots, evaluators and runs for the tests of Langfuse."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evals.domain import (
+    Answer,
+    Case,
+    CaseInput,
+    Evaluation,
+    FailureMode,
+    Finding,
+    Message,
+    OutputState,
+    Passage,
+    Provenance,
+    Score,
+    Study,
+    ToolCall,
+)
+from evals.evaluator import Subject
+from evals.snapshot import Snapshot, open_snapshot, write_snapshot
+
+TIME = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+STUDY = Study(
+    id="etude",
+    title="Étude",
+    language="fr",
+    messages=tuple(
+        Message(id=f"M-{n:04d}", respondent_id=f"R-{n:03d}", text=f"L'appli n° {n} est « rapide ».")
+        for n in range(50)
+    ),
+)
+
+
+def case(number: int, text: str | None = None, **changes: object) -> Case:
+    """Case ``number``; its answer is right when the number is even."""
+    answer = text or f"Réponse {number} : « 4 » {'juste' if number % 2 == 0 else 'FAUX'}."
+    fields: dict[str, object] = {
+        "id": f"c{number:04d}",
+        "study_id": "etude",
+        "input": CaseInput(
+            question=f"Que disent-ils du point {number} ?",
+            tool_calls=(
+                ToolCall(name="search", arguments={"n": number}, output={"hits": [number, 0.5]}),
+            ),
+            system_prompt="Tu cites mot pour mot.",
+        ),
+        "output": Answer(text=answer, finish_reason="stop"),
+        "provenance": Provenance(
+            source="production",
+            time=TIME,
+            model="m-1",
+            parameters={"reasoning_effort": "low", "temperature": 1.0},
+            trace_id=f"{number:032x}",
+            observation_id=f"{number:016x}",
+        ),
+        "metadata": {"lang": "fr"},
+    }
+    return Case.model_validate({**fields, **changes})
+
+
+def snapshot(
+    path: Path, cases: Iterable[Case] | int = 6, studies: Iterable[Study] = (STUDY,)
+) -> Snapshot:
+    """A snapshot on disk."""
+    found = [case(n) for n in range(cases)] if isinstance(cases, int) else cases
+    by_id = {study.id: study for study in studies}
+    write_snapshot(path, found, by_id.get, source="test")
+    return open_snapshot(path)
+
+
+class Wrong:
+    """Scores 1 with a finding where an answer says FAUX, 0 elsewhere."""
+
+    name = "wrong"
+    version = "1"
+    modes = (FailureMode(name="wrong", title="Wrong", definition="Says FAUX."),)
+
+    async def evaluate(self, subject: Subject) -> Evaluation:
+        at = subject.text.find("FAUX")
+        findings = (
+            (
+                Finding(
+                    mode="wrong",
+                    evidence=Passage.of(subject.text, at, at + 4),
+                    explanation="says « FAUX » <b>here</b>",
+                ),
+            )
+            if at >= 0
+            else ()
+        )
+        return Evaluation(
+            evaluator=self.name,
+            version=self.version,
+            scores=(Score(name="wrong", value=float(len(findings))),),
+            findings=findings,
+        )
+
+
+class Shy:
+    """Cannot score the answers whose number ends in 3, and crashes on those that end in 5."""
+
+    name = "shy"
+    version = "1"
+    modes = (FailureMode(name="shy", title="Shy", definition="Sometimes unscored."),)
+
+    async def evaluate(self, subject: Subject) -> Evaluation:
+        if subject.case.id.endswith("5"):
+            raise RuntimeError("out of order")
+        score = (
+            Score.unscored("shy", "cannot tell")
+            if subject.case.id.endswith("3")
+            else Score(name="shy", value=0.25)
+        )
+        return Evaluation(evaluator=self.name, version=self.version, scores=(score,))
+
+
+EVALUATORS = (Wrong(), Shy())
+MISSING = {"output": None, "state": OutputState.MISSING}
