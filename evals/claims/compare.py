@@ -101,8 +101,8 @@ def _places(texts: Iterable[str], *, parts: bool = False) -> list[_Place]:
         found = figures(text, parts=parts)
         spans = tuple((f.start, f.end) for f in found)
         about = terms(text, spans)
-        own = about.entities | about.openers
-        names = names | own if _PRONOUN.match(text) or not about.entities else own
+        own = about.entities | {w for w in about.openers if not concept(w).startswith("#")}
+        names = names | own if _PRONOUN.match(text) or not own else own
         cuts = _cuts(text, found)
         for figure in found:
             low, high = _clause(cuts, figure, len(text))
@@ -198,22 +198,37 @@ def _alignment(place: _Place, other: _Place) -> float:
     known = {concept(name) for name in names} | set(names)
     if any(name not in names and concept(name) not in known for name in place.about.entities):
         return 0
+    if (
+        not place.about.entities
+        and not any(
+            w in names or concept(w) in known or concept(w).startswith("#")
+            for w in place.about.openers
+        )
+        and place.about.openers
+    ):
+        return 0
     counted = _counted(mine, its)
     if counted is None:
         return 0
     local = place.nearby.words | {concept(w) for w in place.nearby.openers - other.names}
     if not local:
         local = place.about.words
-    shared = local & other.about.words
+    local = _undirected(local)
+    shared = local & _undirected(other.about.words)
     if local and (len(shared) / len(local) < 0.5):
         return 0
     if not local and not (place.about.entities | place.about.openers) & names and not counted:
         return 0
-    close = len(local & other.nearby.words) / len(local) if local else 1.0
+    close = len(local & _undirected(other.nearby.words)) / len(local) if local else 1.0
     named = place.nearby.entities | place.nearby.openers
     here = other.nearby.entities | other.nearby.openers
     named_close = len(named & here) / len(named) if named else 0.5
     return 0.1 + close + 0.5 * named_close + 0.25 * counted + 0.25 * (mine.role == its.role)
+
+
+def _undirected(words: Iterable[str]) -> frozenset[str]:
+    """Rises and falls are about the same thing: a change."""
+    return frozenset("#change" if word in ("#rise", "#fall") else word for word in words)
 
 
 def _counted(mine: Figure, its: Figure) -> float | None:
@@ -272,7 +287,8 @@ def _opposed(place: _Place, other: _Place) -> bool:
 def _compare(mine: Figure, its: Figure) -> Agreement:
     if mine.unit == "date" and not (mine.readings and its.readings):
         return _by_fields(mine, its)
-    verdicts = {_intervals(a, b) for a in mine.readings for b in its.readings}
+    stated = [_whole(b) if its.unit == "count" else b for b in its.readings]
+    verdicts = {_intervals(a, b) for a in mine.readings for b in stated}
     for verdict in (Agreement.AGREES, Agreement.NOT_COMPARABLE):
         if verdict in verdicts:
             return verdict
@@ -281,6 +297,13 @@ def _compare(mine: Figure, its: Figure) -> Agreement:
     if its.rounded and any(_overlap(a, its.rounded) for a in mine.readings):
         return Agreement.NOT_COMPARABLE
     return Agreement.CONTRADICTS
+
+
+def _whole(reading: Reading) -> Reading:
+    """A count of things as exactly the whole number it is."""
+    if reading.point is None or reading.high - reading.low > 1:
+        return reading
+    return Reading(reading.point, reading.point, reading.point)
 
 
 def _intervals(mine: Reading, its: Reading) -> Agreement:

@@ -73,7 +73,7 @@ def extract_claims(text: str) -> tuple[Claim, ...]:
             sentence = plain(text[begin:end])
             if sentence.endswith(":"):
                 if block.kind is Kind.PARAGRAPH:
-                    lead = sentence.rstrip(" :")
+                    lead = "" if _COURTESY.match(sentence) else sentence.rstrip(" :")
                 continue
             if not _asserts(sentence, bare=not context):
                 continue

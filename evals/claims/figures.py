@@ -57,6 +57,8 @@ _UNIT = re.compile(
     + r")(?!\w|(?<=\bm)[²2])",
     re.IGNORECASE,
 )
+_FRENCH = re.compile(r"\b(?:le|la|les|des?|du|une?|et|est|en|à|pour|dans|par)\b|\b[ldcn]'")
+_ENGLISH = re.compile(r"\b(?:the|of|an?|and|is|was|in|at|to|for|by|has|are|were)\b")
 _CURRENCY = {"€": "EUR", "$": "USD", "£": "GBP"}
 _NOUN = re.compile(
     r"[ ](?:(?:d'|de[ ]|of[ ](?:the[ ]|our[ ])?|des[ ]|autres[ ]|other[ ]"
@@ -112,10 +114,13 @@ _OF = re.compile(
 )
 _ORDINAL = re.compile(
     r"(?<![\w-])(?:(?P<n>\d+)(?:st|nd|rd|th|e|ème|er|ère)|(?P<w>premi(?:er|ère)|deuxième|troisième"
-    r"|quatrième|cinquième|first|second|third|fourth|fifth))(?![\w-])(?![ ](?:trimestre|quarter|siècle"
-    r"|century|of all|half|semestre))",
+    r"|quatrième|cinquième|first|second|third|fourth|fifth))(?![\w-])(?![ ](?:trimestre"
+    r"|quarter|siècle|century|of all|half|semestre))",
     re.IGNORECASE,
 )  # fmt: skip
+_BEYOND = 1e-6
+"""By how much, relatively, "more than 50" excludes 50 itself."""
+_SLASH = re.compile(r"(?<![\w/.,])(\d{1,3})/(\d{1,3})(?![\w/])")
 _RANK = {
     "premi": 1, "first": 1, "deuxi": 2, "secon": 2, "trois": 3, "third": 3, "quatr": 4,
     "fourt": 4, "cinqu": 5, "fifth": 5,
@@ -131,7 +136,9 @@ def figures(text: str, *, parts: bool = False) -> tuple[Figure, ...]:
     text = text.translate(SPACES)
     dates = list(moments(text))
     taken = [(m.start, m.end) for m in dates]
-    fractions = [f for m in _FRACTION.finditer(text) if (f := _fraction(m)) and _free(f, taken)]
+    written = (_fraction(m) for m in _FRACTION.finditer(text))
+    divided = (_division(m) for m in _SLASH.finditer(text))
+    fractions = [f for f in (*written, *divided) if f and _free(f, taken)]
     taken += [(f.start, f.end) for f in fractions]
     counted = sorted(
         (n for n in numerals(text) if _free(n, taken) and not _label(text, n)),
@@ -206,25 +213,39 @@ def _number(text: str, number: Numeral) -> Figure:
         unit = "count"
     sign = _sign(text, start, end) or ("~" if number.loose else "")
     multiply = factor * size
+    values = number.values
+    if len(values) > 1 and (chosen := _separator(text, number, unit, scaled)) is not None:
+        values, step = (values[chosen],), (step, 1.0)[chosen]
     readings = tuple(
         _reading(value * multiply, step * multiply, _step(value) * multiply, sign)
-        for value in number.values
+        for value in values
     )
-    value = number.values[0]
+    value = values[-1]
     rounded = None
-    if not sign and not scaled and number.step == 1 and value >= 1000 and _step(value) >= 100:
+    if not sign and not scaled and value == int(value) and value >= 1000 and _step(value) >= 100:
         half = min(_step(value) / 2, value * 0.05) * multiply
         rounded = Reading(value * multiply - half, value * multiply + half)
-    return Figure(start, end, text[start:end].strip(), unit, readings, noun, "", rounded)
+    written = text[start:end].strip()
+    return Figure(start, end, written, unit, readings, noun=noun, rounded=rounded)
+
+
+def _separator(text: str, number: Numeral, unit: str, scaled: bool) -> int | None:
+    """Which reading of "1,234" holds: 0 the decimal, 1 the thousand; None when it is open."""
+    if not scaled and (unit == "count" or unit in _CURRENCY.values()):
+        return 1
+    french, english = len(_FRENCH.findall(text)), len(_ENGLISH.findall(text))
+    if french == english:
+        return None
+    comma = "," in text[number.start : number.end]
+    return int(comma == (english > french))
 
 
 def _sign(text: str, start: int, end: int) -> str:
     """The bound or approximation that the words around a number express."""
     before = text[max(0, start - 30) : start]
-    for sign, pattern in _FOLLOWING:
-        if pattern.match(text, end):
-            return sign
-    return next((sign for sign, pattern in _BEFORE if pattern.search(before)), "")
+    signs: list[str] = [sign for sign, pattern in _FOLLOWING if pattern.match(text, end)]
+    signs += [sign for sign, pattern in _BEFORE if pattern.search(before)]
+    return signs[0] if signs else ""
 
 
 def _step(value: float) -> float:
@@ -244,11 +265,11 @@ def _reading(point: float, step: float, place: float, sign: str) -> Reading:
         case "<~":
             return Reading(point - slack, point + step / 2, point)
         case ">":
-            return Reading(math.nextafter(point, math.inf), math.inf)
+            return Reading(point + _BEYOND * max(1.0, size), math.inf)
         case "≥":
             return Reading(point, math.inf)
         case "<":
-            return Reading(-math.inf, math.nextafter(point, -math.inf))
+            return Reading(-math.inf, point - _BEYOND * max(1.0, size))
         case "≤":
             return Reading(-math.inf, point)
     return _exact(point, step)
@@ -269,6 +290,14 @@ def _fraction(m: "re.Match[str]") -> Figure | None:
     sign = _sign(m.string, m.start(), m.end())
     reading = _reading(share, 2.0, 1.0, sign)
     return Figure(m.start(), m.end(), m.group(), "percent", (reading,))
+
+
+def _division(m: "re.Match[str]") -> Figure | None:
+    few, all_ = int(m[1]), int(m[2])
+    if not 0 < few <= all_:
+        return None
+    share = 100 * few / all_
+    return Figure(m.start(), m.end(), m.group(), "percent", (_exact(share, 1),))
 
 
 def _shares(text: str, counted: list[Numeral], found: list[Figure], parts: bool) -> list[Figure]:
@@ -310,6 +339,8 @@ def _ranges(text: str, found: list[Figure]) -> list[Figure]:
     for figure in found:
         last = result[-1] if result else None
         link = text[last.end if last else 0 : figure.start]
+        if last and last.noun and last.noun == figure.noun:
+            link = re.sub(rf"^ {re.escape(last.noun)}(?= )", "", link, flags=re.IGNORECASE)
         if (
             last is None
             or last.role
@@ -351,8 +382,8 @@ def _like(first: Figure, second: Figure) -> Figure:
     stated = re.match(r"[\d.,' ]*", second.text)
     numeral = next(iter(numerals(stated.group() if stated else "")), None)
     point = second.readings[0].point
-    if numeral and point and numeral.values[0] and first.unit == "count":
-        ratio = point / numeral.values[0]
+    if numeral and point and first.unit == "count" and point not in numeral.values:
+        ratio = point / (numeral.values[0] or 1)
     readings = tuple(
         Reading(r.low * ratio, r.high * ratio, None if r.point is None else r.point * ratio)
         for r in first.readings

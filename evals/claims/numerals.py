@@ -15,7 +15,7 @@ class Numeral:
     start: int
     end: int
     values: tuple[float, ...]
-    """More than one where the separator is ambiguous: "1,234" is 1234 or 1.234."""
+    """Two where the separator is ambiguous: "1,234" is 1.234 or 1234, in this order."""
     step: float
     """The unit of the last stated digit: 0.1 for "12,5", 1 for "12"."""
     loose: bool = False
@@ -32,15 +32,16 @@ _DIGITS = re.compile(
 
 _FR = {
     "zéro": 0, "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6,
-    "sept": 7, "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13, "quatorze": 14,
-    "quinze": 15, "seize": 16, "vingt": 20, "vingts": 20, "trente": 30, "quarante": 40,
-    "cinquante": 50, "soixante": 60, "septante": 70, "huitante": 80, "octante": 80, "nonante": 90,
+    "sept": 7, "huit": 8, "neuf": 9, "dix": 10, "onze": 11, "douze": 12, "treize": 13,
+    "quatorze": 14, "quinze": 15, "seize": 16, "vingt": 20, "vingts": 20, "trente": 30,
+    "quarante": 40, "cinquante": 50, "soixante": 60, "septante": 70, "huitante": 80,
+    "octante": 80, "nonante": 90,
 }  # fmt: skip
 _EN = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
-    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30,
-    "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+    "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
+    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
 SMALL = _FR | _EN
 _BIG = {
@@ -59,7 +60,7 @@ _ALONE = frozenset({"un", "une", "one", "cents", "mil"})
 """Words that are a number only beside another number."""
 _TOKENS = "|".join(sorted({*SMALL, *_BIG}, key=len, reverse=True))
 _WORDS = re.compile(
-    rf"(?<![\w-])(?:a[ ](?=hundred|thousand|million|billion))?"
+    rf"(?<![\w-])(?<!pour )(?<!per )(?:a[ ](?=hundred|thousand|million|billion))?"
     rf"(?:{_TOKENS})(?:(?:-et-|-|[ ](?:et|and)[ ]|[ ])(?:{_TOKENS}))*(?![\w-])",
     re.IGNORECASE,
 )

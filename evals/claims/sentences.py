@@ -25,7 +25,7 @@ _NEVER, _SELDOM, _STARTERS = (
 _VERB = re.compile(
     r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|weren['’]t|has|have|had|do|does|did|doesn['’]t"
     r"|don['’]t|didn['’]t|can|cannot|can['’]t|could|will|won['’]t|would|shall|should|may|might|must"
-    r"|says?|said|thinks?|thought|wants?|needs?|prefers?|remains?|shows?|rose|rises?|fell|falls?|grew"
+    r"|says?|said|thinks?|thought|wants?|needs?|prefers?|chooses?|chose|dates?|remains?|shows?|rose|rises?|fell|falls?|grew"
     r"|grows?|costs?|contains?|includes?|made|makes?|took|takes?|gave|gives?|went|goes|came|comes?"
     r"|finds?|found|feels?|felt|sees?|saw|knows?|knew|uses?|lives?|works?|likes?|lost|won|sold|began"
     r"|left|became|becomes?|kept|held|ran|led|met|paid|stood|brought|bought|built|wrote|spoke"
@@ -33,7 +33,7 @@ _VERB = re.compile(
     r"|est|sont|était|étaient|sera|seront|serait|a|ont|avait|avaient|aura|auront|fut|furent|eut|eurent"
     r"|n['’](?:est|ont|a|était|avait|aime|y)|peut|peuvent|doit|doivent|va|vont|fait|font|dit|disent"
     r"|veut|veulent|reste|restent|coûte|compte|comptent|souhaite|préfère|juge|trouve|cite|demande"
-    r"|estime|évoque|mentionne|représente|atteint|concerne|manque|aime|utilise|pense|permet|devient"
+    r"|estime|évoque|mentionne|représente|atteint|concerne|manque|aime|utilise|pense|choisi\w+|date|défini\w+|permet|devient"
     r"|vient|met|prend|reçoit|voit|sait|montre|baisse|augmente|progresse|recule|salue|critique|regrette"
     r"|\w{3,}(?:aient|ait|era|eront|èrent|issent|isent|ivent|ettent)"
     r"|\w{2,}(?:[bcdfgjklnprstvz])(?<!m)ent(?<!ment)(?<!cent)(?<!lient)(?<!gent)(?<!dent)(?<!cident))\b",
@@ -46,6 +46,7 @@ _SUBJECT = re.compile(
     r"|l['’]\w|\d|[A-ZÉÈÀÂÊÎÔÇ]\w",
 )
 _LOWER_SUBJECT = re.compile(_SUBJECT.pattern.rsplit("|", 1)[0], re.IGNORECASE)
+_BARE_SUBJECT = re.compile(rf"[^\W\d_]{{3,}}s\s+(?=(?:{_VERB.pattern}))", re.IGNORECASE)
 _JOIN = re.compile(
     r"\s*;\s*|,?\s+(?:and|but|while|whereas|et|mais|tandis\s+que|alors\s+que)\s+"
     r"|,?\s+tandis\s+qu['’]|,?\s+alors\s+qu['’]",
@@ -55,7 +56,7 @@ _SUBORDINATE = re.compile(
 )
 _INTRO = re.compile(
     r"(?:en|in|dans|selon|d['’]après|according to|pour|for|among|parmi|chez|since|depuis|during"
-    r"|pendant|durant|by|before|after|avant|après|at|à|on|le|au|aux)\b[^,;.]{1,60},\s*",
+    r"|pendant|durant|by|before|after|avant|après|at|à|on|le|au|aux)\b[^,;.]{1,60},(?!\d)\s*",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
@@ -94,6 +95,8 @@ def _ends(text: str, begin: int, m: "re.Match[str]", end: int, kept: Sequence[Sp
     following = text[after:end]
     if not following:
         return True
+    if references and following[0] in ".!?…":
+        return False
     if not references and text[m.end() : m.end() + 1] == "[":
         return False
     if following.lstrip('*_«“"( \u00a0\u202f')[:1].islower():
@@ -131,6 +134,8 @@ def clauses(text: str, start: int, end: int, kept: Sequence[Span]) -> Iterator[t
     over to the clauses that follow.
     """
     opening = _INTRO.match(text, start, end)
+    if opening and has_verb(opening.group()):
+        opening = None
     intro = opening.group().strip(" ,") if opening else ""
     begin = start
     carried = ""
@@ -157,7 +162,9 @@ def _stands_alone(left: str, right: str, opened: bool) -> bool:
         left = _INTRO.sub("", left, count=1)
     if len(_WORD.findall(left)) < 3 or _SUBORDINATE.search(left):
         return False
-    if not (_SUBJECT.match(right) or _LOWER_SUBJECT.match(right)) or not has_verb(left):
+    if not any(subject.match(right) for subject in (_SUBJECT, _LOWER_SUBJECT, _BARE_SUBJECT)):
+        return False
+    if not has_verb(left):
         return False
     head = " ".join(re.split(r"[,;:(«“\"]", right)[0].split()[:9])
     verb = _VERB.search(head, 1)

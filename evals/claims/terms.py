@@ -29,7 +29,7 @@ def stem(word: str) -> str:
     """The first letters of a word without accents or plural: enough to match its inflections."""
     folded = _fold(word)
     if len(folded) > 4:
-        folded = re.sub(r"(?:es|s|x)$", "", folded)
+        folded = re.sub(r"(?<=\w{3})(?:ing|ed|es|s|x)$", "", folded)
     return folded[:6]
 
 
@@ -42,7 +42,10 @@ _LIGHTS = tuple(LEXICON["light"].split())
 
 def concept(word: str) -> str:
     """The meaning that synonyms share, such as ``#workforce`` for "staff"; otherwise a stem."""
-    return _KNOWN.get(_fold(word)) or stem(word)
+    folded = _fold(word)
+    base = folded.removesuffix("ing")
+    forms = (folded,) if base == folded else (folded, f"{base}ed", f"{base}e", base)
+    return next((_KNOWN[form] for form in forms if form in _KNOWN), None) or stem(word)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,133 @@
+"""The extractor, on labelled answers and on anything at all."""
+
+import hashlib
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.claims import EXTRACTOR_VERSION, extract_claims
+from tests.claims.labelled import answers, measure
+
+_FINGERPRINTS = {"1.0.0": "a94bf405f4e4c8cd"}
+"""The claims of the labelled answers, a version: they change only with the version."""
+
+
+def texts(answer: str) -> list[str]:
+    return [claim.text for claim in extract_claims(answer)]
+
+
+def statements(answer: str) -> list[str]:
+    return [claim.statement for claim in extract_claims(answer)]
+
+
+def test_labelled_answers_are_many_and_bilingual() -> None:
+    labelled = answers()
+    languages = [answer.id.split("-")[0] for answer in labelled]
+    assert languages.count("fr") >= 50
+    assert languages.count("en") >= 50
+    assert len({answer.text for answer in labelled}) == len(labelled)
+
+
+def test_claims_of_the_labelled_answers() -> None:
+    labelled = answers()
+    result = measure(labelled, [extract_claims(answer.text) for answer in labelled])
+    assert result.precision >= 0.95
+    assert result.recall >= 0.95
+    assert result.coverage >= 0.98
+    assert result.entailment >= 0.95
+
+
+def test_claims_change_only_with_the_version() -> None:
+    digest = hashlib.sha256()
+    for answer in answers():
+        for claim in extract_claims(answer.text):
+            digest.update(claim.model_dump_json().encode())
+    assert _FINGERPRINTS[EXTRACTOR_VERSION] == digest.hexdigest()[:16]
+
+
+@given(
+    st.text(
+        alphabet=st.sampled_from(list("ab .!?:;«»\"“”'()[]|-*#>\n\t 1,é\u00a0`~_")), max_size=120
+    )
+)
+def test_any_text_gives_exact_ordered_passages(text: str) -> None:
+    claims = extract_claims(text)
+    assert all(claim.text == text[claim.start : claim.end] and claim.text for claim in claims)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(claims))
+    assert claims == extract_claims(text)
+
+
+@given(st.text(max_size=200))
+def test_any_characters_are_read(text: str) -> None:
+    assert all(claim.text == text[claim.start : claim.end] for claim in extract_claims(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   \n",
+        "Bonjour !",
+        "Pourquoi ?",
+        "Je ne sais pas.",
+        "I don't know.",
+        "# Titre",
+        "```\nx = 1.\n```",
+        "---",
+    ],
+)
+def test_what_asserts_nothing_gives_no_claim(text: str) -> None:
+    assert extract_claims(text) == ()
+
+
+def test_references_are_kept_in_the_passage_and_left_out_of_the_statement() -> None:
+    (claim,) = extract_claims("« Trop cher » [R-012, M-0034] revient souvent [Q3].")
+    assert claim.text == "« Trop cher » [R-012, M-0034] revient souvent [Q3]."
+    assert claim.statement == "« Trop cher » revient souvent."
+
+
+def test_marked_elisions_and_links_are_not_references() -> None:
+    assert statements("Il dit « oui […] bientôt » dans [le guide 2](https://x.fr).") == [
+        "Il dit « oui […] bientôt » dans le guide 2."
+    ]
+
+
+def test_a_quote_is_never_cut() -> None:
+    assert texts("Elle dit : « Non. Jamais ! Vraiment ? » à tous. Fin du sujet.") == [
+        "Elle dit : « Non. Jamais ! Vraiment ? » à tous.",
+        "Fin du sujet.",
+    ]
+
+
+def test_an_opening_follows_the_clauses_it_governs() -> None:
+    assert statements("In 2021, sales rose by 3% and the margin fell by 2%.") == [
+        "In 2021, sales rose by 3%",
+        "In 2021: the margin fell by 2%.",
+    ]
+
+
+def test_a_clause_without_its_own_subject_is_not_cut_off() -> None:
+    assert len(texts("Marie a quitté Lyon et a trouvé un poste à Nantes.")) == 1
+    assert len(texts("The firm closed in May and it reopened in June.")) == 1
+
+
+def test_nested_items_carry_lead_and_parents() -> None:
+    answer = "On note :\n- Prix :\n  - trop haut\n- Délai long\n"
+    assert statements(answer) == ["On note: Prix: trop haut", "On note: Délai long"]
+
+
+def test_a_table_row_carries_its_header() -> None:
+    answer = "| Ville | Part |\n|---|---|\n| Lyon | 45 % |\n|  |  |\n"
+    assert statements(answer) == ["Ville: Lyon; Part: 45 %"]
+
+
+def test_windows_line_ends_keep_their_offsets() -> None:
+    answer = "Le prix monte.\r\n\r\n- un point précis\r\n- un autre point\r\n"
+    assert texts(answer) == ["Le prix monte.", "un point précis", "un autre point"]
+
+
+def test_a_long_answer_is_read_in_linear_time() -> None:
+    answer = "Le prix est de 3,5 € et la remise est de 2 %. " * 4000
+    assert len(extract_claims(answer)) == 8000
