@@ -9,6 +9,7 @@ from evals.stats.intervals import Interval
 def rate_bounds(values: ArrayLike) -> Interval:
     """The lowest and highest rate over *all* cases; NaN marks an unscored one, worth 0 or 1.
 
+    An array cases × repeats counts every verdict.
     (0, 1) when there is no case. Source: Manski, American Economic Review 80 (1990).
     """
     array = np.asarray(values, dtype=np.float64)
@@ -25,6 +26,6 @@ def difference_bounds(first: ArrayLike, second: ArrayLike) -> Interval:
     (−1, 1) when there is no case. Source: as ``rate_bounds``.
     """
     a, b = rate_bounds(first), rate_bounds(second)
-    if np.asarray(first).shape != np.asarray(second).shape:
-        raise ValueError("both runs need one value a case")
+    if np.shape(first)[:1] != np.shape(second)[:1]:
+        raise ValueError("both runs need one value (or one row of repeats) a case")
     return Interval(b.low - a.high, b.high - a.low)

@@ -1,0 +1,248 @@
+"""Compare two sides case by case."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.compare.compatible import compatibility, version_problem
+from evals.compare.model import Comparison, ModeComparison, Note, Side, Verdict
+from evals.compare.repeats import noise_floor, repeats
+from evals.compare.results import Group, Mode
+from evals.stats import (
+    PairedTest,
+    detectable_difference,
+    difference_bounds,
+    difference_interval,
+    effective_size,
+    holm,
+    rate_bounds,
+    rate_interval,
+    sign_flip,
+)
+from evals.stats.intervals import Floats
+
+Cluster = Literal["auto", "study", "case"]
+FEWEST_CLUSTERS = 6
+"""With fewer clusters no exact test can reach p < 0.05; ``auto`` then takes cases as units."""
+
+Ignored = Mapping[str, AbstractSet[str]]
+"""Cases to take out, by mode."""
+
+
+def compare(
+    first: Group,
+    second: Group,
+    *,
+    cluster: Cluster = "auto",
+    alpha: float = 0.05,
+    ignored: Ignored | None = None,
+) -> Comparison:
+    """Compare ``second`` with ``first``, mode by mode, over the cases that both have.
+
+    Args:
+        first: the reference: one run, or the repeats of one experiment.
+        second: what is compared with it.
+        cluster: the independent units: ``study``, ``case``, or ``auto`` for studies when there
+            are at least six.
+        alpha: the chance of any false alarm over all modes together.
+        ignored: cases to take out, by mode.
+    """
+    everywhere = set.intersection(*(set(each.cases) for each in (*first, *second)))
+    cases = [case for case in first[0].cases if case in everywhere]
+    studies = dict(zip(first[0].cases, first[0].studies, strict=True))
+    clusters = len({studies[case] or f"case {case}" for case in cases})
+    clustered = cluster == "study" or (cluster == "auto" and clusters >= FEWEST_CLUSTERS)
+    modes: dict[str, Mode] = {}
+    for each in (*first, *second):
+        modes = each.modes | modes
+    pairings = [
+        _pair(first, second, mode, cases, studies if clustered else None, ignored or {})
+        for mode in modes.values()
+    ]
+    tests = [pairing.test for pairing in pairings if pairing.test]
+    adjusted = iter(holm([t.p_value for t in tests], [t.attainable for t in tests]).tolist())
+    return Comparison(
+        first=tuple(each.origin for each in first),
+        second=tuple(each.origin for each in second),
+        made=datetime.now(UTC),
+        notes=(*compatibility(first, second), *_units_note(clusters, clustered, cluster)),
+        cases=len(cases),
+        only_first=len(first[0].cases) - len(cases),
+        only_second=len(second[0].cases) - len(cases),
+        clustered=clustered,
+        clusters=clusters if clustered else len(cases),
+        alpha=alpha,
+        modes=tuple(
+            _conclude(each, next(adjusted) if each.test else None, alpha) for each in pairings
+        ),
+    )
+
+
+def _units_note(clusters: int, clustered: bool, chosen: Cluster) -> list[Note]:
+    studies = f"{clusters} stud{'y' if clusters == 1 else 'ies'}"
+    if clustered and clusters < FEWEST_CLUSTERS:
+        text = f"{studies} as units: no test can be significant with fewer than {FEWEST_CLUSTERS}"
+        return [Note(text=text, serious=True)]
+    if not clustered and chosen == "auto" and clusters:
+        text = f"only {studies}: cases are the units, and conclusions hold for these studies alone"
+        return [Note(text=text, serious=False)]
+    return []
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """One mode's outcomes on both sides, cases × repeats, cases in the same order."""
+
+    mode: Mode
+    cases: tuple[str, ...]
+    first: Floats
+    second: Floats
+    units: NDArray[np.intp] | None
+    """The cluster of each case; None when every case is its own."""
+    problem: str | None
+    ignored: int
+
+    @cached_property
+    def both(self) -> tuple[Floats, Floats]:
+        """The shares of both sides."""
+        return shares(self.first), shares(self.second)
+
+    @cached_property
+    def paired(self) -> NDArray[np.bool_]:
+        """The cases scored on both sides."""
+        first, second = self.both
+        return ~np.isnan(first) & ~np.isnan(second)
+
+    @cached_property
+    def differences(self) -> Floats:
+        """Second − first of every paired case."""
+        first, second = self.both
+        return np.asarray((second - first)[self.paired])
+
+    @property
+    def paired_units(self) -> NDArray[np.intp] | None:
+        """The clusters of the paired cases."""
+        return None if self.units is None else self.units[self.paired]
+
+    @cached_property
+    def test(self) -> PairedTest | None:
+        """The exact paired test; None when the mode cannot be compared or nothing is paired."""
+        if self.problem or not self.differences.size:
+            return None
+        return sign_flip(self.differences, self.paired_units)
+
+
+def shares(outcomes: Floats) -> Floats:
+    """The share of scored repeats that fail, by case; NaN where none was scored."""
+    known = ~np.isnan(outcomes)
+    counts = known.sum(axis=1)
+    sums = np.where(known, outcomes, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def _pair(
+    first: Group,
+    second: Group,
+    mode: Mode,
+    cases: Sequence[str],
+    studies: Mapping[str, str | None] | None,
+    ignored: Ignored,
+) -> Pairing:
+    left_out = ignored.get(mode.name, frozenset())
+    kept = tuple(case for case in cases if case not in left_out)
+    units = None
+    if studies is not None:
+        labels: dict[str, int] = {}
+        names = (studies[case] or f"case {case}" for case in kept)
+        units = np.array([labels.setdefault(name, len(labels)) for name in names], dtype=np.intp)
+    return Pairing(
+        mode=mode,
+        cases=kept,
+        first=outcomes(first, mode.name, kept),
+        second=outcomes(second, mode.name, kept),
+        units=units,
+        problem=version_problem(first, second, mode.name),
+        ignored=len(cases) - len(kept),
+    )
+
+
+def outcomes(side: Group, mode: str, cases: Sequence[str]) -> Floats:
+    """An array cases × repeats: 1 fails, 0 passes, NaN is unscored."""
+    columns = []
+    for each in side:
+        failures = each.failures(mode)
+        columns.append(
+            failures if each.cases == cases else failures[[each.position[case] for case in cases]]
+        )
+    return np.stack(columns, axis=1)
+
+
+def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeComparison:
+    differences, test = pairing.differences, pairing.test
+    size = effective_size(differences, pairing.paired_units)
+    change = float(differences.mean()) if differences.size else None
+    detectable = None
+    if size:
+        detectable = detectable_difference(size, float(np.abs(differences).mean()), level=alpha)
+    at = np.flatnonzero(pairing.paired)
+    order = np.argsort(-np.abs(differences), kind="stable")
+    first, second = (share[pairing.paired] for share in pairing.both)
+    return ModeComparison(
+        mode=pairing.mode.name,
+        title=pairing.mode.title,
+        definition=pairing.mode.definition,
+        evaluator=f"{pairing.mode.evaluator} {pairing.mode.version}".strip(),
+        first=side(pairing.first, pairing.units),
+        second=side(pairing.second, pairing.units),
+        verdict=_verdict(test, change, adjusted, alpha),
+        problem=pairing.problem,
+        pairs=differences.size,
+        difference=change,
+        interval=difference_interval(differences, pairing.paired_units),
+        bounds=difference_bounds(pairing.first, pairing.second),
+        p_value=test.p_value if test else None,
+        adjusted_p=adjusted,
+        units=test.units if test else 0,
+        detectable=detectable,
+        noise_floor=noise_floor(pairing.first, pairing.second, differences.size),
+        worse=tuple(pairing.cases[at[i]] for i in order if differences[i] > 0),
+        better=tuple(pairing.cases[at[i]] for i in order if differences[i] < 0),
+        both_fail=int(np.count_nonzero((first > 0) & (second > 0))),
+        ignored=pairing.ignored,
+        first_repeats=repeats(pairing.first, pairing.cases),
+        second_repeats=repeats(pairing.second, pairing.cases),
+    )
+
+
+def _verdict(
+    test: PairedTest | None, change: float | None, adjusted: float | None, alpha: float
+) -> Verdict:
+    if test is None or change is None or adjusted is None:
+        return Verdict.NOT_COMPARED
+    if adjusted <= alpha:
+        return Verdict.WORSE if change > 0 else Verdict.BETTER
+    if test.units and test.smallest > alpha:
+        return Verdict.TOO_FEW
+    return Verdict.UNCHANGED
+
+
+def side(outcomes: Floats, units: NDArray[np.intp] | None) -> Side:
+    """Rate, interval and bounds of one side's outcomes, cases × repeats."""
+    values = shares(outcomes)
+    scored = ~np.isnan(values)
+    known = values[scored]
+    return Side(
+        cases=len(values),
+        scored=int(scored.sum()),
+        unscored=int((~scored).sum()),
+        failing=float(known.sum()),
+        rate=float(known.mean()) if known.size else None,
+        interval=rate_interval(known, None if units is None else units[scored]),
+        bounds=rate_bounds(outcomes),
+    )

@@ -1,0 +1,201 @@
+"""What a run found, as one outcome a case and failure mode; read from the run's record."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from evals.domain import Frozen, JsonValue, OutputState, RunState
+from evals.errors import UsageError
+from evals.runs import RUNS, RunFolder, RunView, find_run, list_runs
+from evals.runs.journal import read
+from evals.snapshot import open_snapshot
+from evals.stats.intervals import Floats
+
+NOT_REACHED = "the run did not come to it"
+
+
+class Origin(Frozen):
+    """Where outcomes come from, and all that could make them incomparable."""
+
+    id: str
+    name: str
+    kind: str
+    group: str | None = None
+    repeat: int = 0
+    created: datetime
+    state: RunState
+    snapshot: str
+    """Hash of the snapshot."""
+    parameters: dict[str, JsonValue] = {}
+    versions: dict[str, str] = {}
+
+
+class Mode(Frozen):
+    """A failure mode and the evaluator that looked for it."""
+
+    name: str
+    title: str
+    definition: str
+    evaluator: str
+    version: str
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The outcomes of one run; every array has one entry a case, in the order of ``cases``."""
+
+    origin: Origin
+    modes: dict[str, Mode]
+    cases: tuple[str, ...]
+    """Every case that the run should have answered, reached or not."""
+    studies: tuple[str | None, ...]
+    states: tuple[OutputState, ...]
+    values: dict[str, Floats]
+    """The score of each mode: above 0 the case fails, NaN it is unscored."""
+    reasons: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Why cases are unscored, by mode and case; a baseline does not keep it."""
+    completed: tuple[str, ...] = ()
+    """The cases that have an output, in the order in which they were answered."""
+    folder: RunFolder | None = None
+    """Where the answers are; None for a baseline, which does not hold any."""
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Where each case stands in the arrays."""
+        return {case: at for at, case in enumerate(self.cases)}
+
+    def failures(self, mode: str) -> Floats:
+        """1 where the case fails, 0 where it passes, NaN where it is unscored."""
+        values = self.values.get(mode)
+        if values is None:
+            return np.full(len(self.cases), np.nan)
+        return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
+
+
+Group = Sequence[Results]
+"""The repeats of one experiment, or a single run."""
+
+
+class _Score(BaseModel):
+    name: str
+    value: float | None = None
+    reason: str | None = None
+
+
+class _Evaluation(BaseModel):
+    evaluator: str
+    scores: tuple[_Score, ...]
+
+
+class _Scored(BaseModel):
+    """A line of a scores journal without its findings, which would take most of the time."""
+
+    case_id: str
+    evaluations: tuple[_Evaluation, ...]
+
+
+class _Output(BaseModel):
+    case_id: str
+    state: OutputState
+    reason: str | None = None
+
+
+def read_results(folder: RunFolder) -> Results:
+    """The outcomes of a run, each mode from the newest scoring that owns it.
+
+    Raises:
+        UsageError: the run or its snapshot cannot be read, or scores speak of unknown cases.
+    """
+    run = folder.run
+    snapshot = folder.snapshot()
+    listed = _listed(snapshot.path, snapshot.hash)
+    position = {case: at for at, (case, _) in enumerate(listed)}
+    outputs = {entry.case_id: entry for entry in read(folder.path / "outputs.jsonl", _Output)}
+    for case in outputs.keys() - position.keys():
+        raise UsageError(f"{folder.path / 'outputs.jsonl'}: case {case!r} is not in the snapshot")
+    view = RunView(folder)
+    modes = {
+        mode.name: Mode(
+            name=mode.name,
+            title=mode.title,
+            definition=mode.definition,
+            evaluator=info.name,
+            version=info.version,
+        )
+        for info, _ in view.evaluators.values()
+        for mode in info.modes
+    }
+    values = {mode: np.full(len(listed), np.nan) for mode in modes}
+    reasons: dict[str, dict[str, str]] = {mode: {} for mode in modes}
+    for case, score in _scores(view, position):
+        if score.name not in values:
+            continue
+        values[score.name][position[case]] = np.nan if score.value is None else score.value
+        if score.value is None:
+            reasons[score.name][case] = score.reason or "no reason given"
+        else:
+            reasons[score.name].pop(case, None)
+    for mode, array in values.items():
+        for at in np.flatnonzero(np.isnan(array)).tolist():
+            reasons[mode].setdefault(listed[at][0], NOT_REACHED)
+    return Results(
+        origin=Origin(
+            id=run.id,
+            name=run.name,
+            kind=run.kind,
+            group=run.group,
+            repeat=run.repeat,
+            created=run.created,
+            state=run.state,
+            snapshot=run.snapshot.hash,
+            parameters=run.parameters,
+            versions=run.versions,
+        ),
+        modes=modes,
+        cases=tuple(case for case, _ in listed),
+        studies=tuple(study for _, study in listed),
+        states=tuple(
+            outputs[case].state if case in outputs else OutputState.MISSING for case, _ in listed
+        ),
+        values=values,
+        reasons=reasons,
+        completed=tuple(outputs),
+        folder=folder,
+    )
+
+
+def _scores(view: RunView, known: dict[str, int]) -> Iterator[tuple[str, _Score]]:
+    for folder in view.scorings:
+        wanted = {name for name, (_, home) in view.evaluators.items() if home == folder}
+        path = folder.path / "scores.jsonl"
+        for entry in read(path, _Scored) if wanted else ():
+            if entry.case_id not in known:
+                raise UsageError(f"{path}: case {entry.case_id!r} is not in the snapshot")
+            for evaluation in entry.evaluations:
+                if evaluation.evaluator in wanted:
+                    for score in evaluation.scores:
+                        yield entry.case_id, score
+
+
+@lru_cache(maxsize=4)
+def _listed(path: Path, hash: str) -> tuple[tuple[str, str | None], ...]:
+    """Id and study of each case; runs over one snapshot read it once."""
+    return tuple((case.id, case.study_id) for case in open_snapshot(path, verify=False).cases())
+
+
+def find_group(reference: str, root: Path = RUNS) -> tuple[Results, ...]:
+    """The runs meant by ``reference``: all repeats of a group of that name, else one run.
+
+    Raises:
+        UsageError: nothing answers to it.
+    """
+    repeats = [folder for folder in list_runs(root) if folder.run.group == reference]
+    if reference and repeats:
+        repeats.sort(key=lambda folder: folder.run.repeat)
+        return tuple(read_results(folder) for folder in repeats)
+    return (read_results(find_run(reference, root)),)

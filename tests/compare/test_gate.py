@@ -1,0 +1,254 @@
+"""The gate: never green by accident, and each outcome with its exit code."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from evals.compare.gate import Decision, Outcome, decide
+from evals.compare.policy import Ignore, Policy, load_policy
+from evals.compare.results import Results
+from evals.config import Config
+from evals.domain import RunState
+from evals.errors import ExitCode, UsageError
+from tests.compare.runs import results
+
+TODAY = date(2026, 6, 1)
+
+
+def gate(
+    candidate: Results | tuple[Results, ...],
+    baseline: Results | str | None = None,
+    **policy: Any,
+) -> Decision:
+    """The decision on a candidate under a policy made of keyword arguments."""
+    return decide(
+        Policy.model_validate(policy),
+        candidate if isinstance(candidate, tuple) else (candidate,),
+        (baseline,) if isinstance(baseline, Results) else baseline,
+        today=TODAY,
+    )
+
+
+CLEAN = results({"x": [0.0] * 100})
+
+
+def test_a_clean_run_ships() -> None:
+    found = gate(CLEAN, CLEAN, ceilings={"x": 0.02})
+    assert found.outcome is Outcome.PASSED
+    assert found.exit_code is ExitCode.OK
+    assert found.words == "SHIP"
+
+
+def test_exit_codes() -> None:
+    codes = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.UNKNOWN: 3}
+    for outcome, code in codes.items():
+        assert Decision(outcome=outcome, candidate=(), baseline=None, checks=()).exit_code == code
+
+
+def test_zero_items_are_never_green() -> None:
+    for empty in (results({"x": []}), results({})):
+        found = gate(empty, empty, minimum_items=1)
+        assert found.outcome is Outcome.UNKNOWN
+        assert any(check.name == "items" for check in found.of(Outcome.UNKNOWN))
+
+
+def test_nothing_scored_is_never_green() -> None:
+    every_call_failed = results({"x": [None] * 100})
+    found = gate(every_call_failed, CLEAN)
+    assert found.outcome is Outcome.UNKNOWN
+    assert {check.name for check in found.of(Outcome.UNKNOWN)} >= {"coverage", "regression"}
+    no_mode = results({"x": [0.0] * 100})
+    no_mode = Results(no_mode.origin, {}, no_mode.cases, no_mode.studies, no_mode.states, {})
+    assert gate(no_mode).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("state", [RunState.INCOMPLETE, RunState.RUNNING])
+def test_an_errored_run_is_never_green(state: RunState) -> None:
+    found = gate(results({"x": [0.0] * 100}, state=state), CLEAN)
+    assert found.outcome is Outcome.UNKNOWN
+    assert found.of(Outcome.UNKNOWN)[0].name == "run"
+
+
+def test_a_missing_baseline_is_never_green() -> None:
+    found = gate(CLEAN, "no baseline 'main'; record one")
+    assert found.outcome is Outcome.UNKNOWN
+    assert found.of(Outcome.UNKNOWN)[0].message == "no baseline 'main'; record one"
+    assert gate(CLEAN, None).outcome is Outcome.PASSED
+
+
+def test_an_incomplete_baseline_is_never_green() -> None:
+    found = gate(CLEAN, results({"x": [0.0] * 100}, state=RunState.INCOMPLETE))
+    assert found.outcome is Outcome.UNKNOWN
+
+
+def test_crashing_the_judge_does_not_improve_the_rate() -> None:
+    """Half of the cases fail; a judge that dies on the failing ones must not turn it green."""
+    before = results({"x": [1.0] * 50 + [0.0] * 50})
+    crashed = results({"x": [None] * 45 + [1.0] * 5 + [0.0] * 50})
+    assert gate(crashed, before, ceilings={"x": 0.1}).outcome is Outcome.UNKNOWN
+    lenient = gate(crashed, before, ceilings={"x": 0.1}, minimum_coverage=0.0)
+    assert lenient.outcome is Outcome.UNKNOWN
+    assert lenient.of(Outcome.UNKNOWN)[0].name == "ceiling"
+
+
+def test_a_ceiling_is_decided_by_the_bounds() -> None:
+    values: list[float | None] = [1.0] * 4 + [None] * 2 + [0.0] * 94
+    for ceiling, outcome in (
+        (0.03, Outcome.FAILED),
+        (0.04, Outcome.UNKNOWN),
+        (0.05, Outcome.UNKNOWN),
+        (0.06, Outcome.PASSED),
+    ):
+        assert gate(results({"x": values}), ceilings={"x": ceiling}).outcome is outcome
+
+
+def test_a_ceiling_on_a_mode_nobody_scored_is_inconclusive() -> None:
+    found = gate(CLEAN, ceilings={"mispelt": 0.1})
+    assert found.outcome is Outcome.UNKNOWN
+    assert found.of(Outcome.UNKNOWN)[0].mode == "mispelt"
+
+
+def test_a_significant_regression_does_not_ship_and_names_its_cases() -> None:
+    found = gate(results({"x": [1.0] * 9 + [0.0] * 91}), CLEAN)
+    assert found.exit_code == 1
+    (check,) = found.of(Outcome.FAILED)
+    assert (check.name, check.mode, len(check.cases)) == ("regression", "x", 9)
+    assert "9 newly failing" in check.message
+
+
+def test_noise_ships() -> None:
+    before = [1.0, 0.0] * 10 + [0.0] * 80
+    after = [0.0, 1.0] * 10 + [0.0] * 80
+    assert gate(results({"x": after}), results({"x": before})).outcome is Outcome.PASSED
+
+
+def test_an_improvement_ships() -> None:
+    assert gate(CLEAN, results({"x": [1.0] * 30 + [0.0] * 70})).outcome is Outcome.PASSED
+
+
+def test_a_margin_asks_for_evidence_of_no_harm() -> None:
+    small = results({"x": [0.0] * 40})
+    assert gate(small, small, margin=0.02).outcome is Outcome.UNKNOWN
+    large = results({"x": [0.0] * 1000})
+    assert gate(large, large, margin=0.02).outcome is Outcome.PASSED
+    tolerated = results({"x": [1.0] * 8 + [0.0] * 992})
+    assert gate(tolerated, large).outcome is Outcome.FAILED
+    assert gate(tolerated, large, margin=0.02).outcome is Outcome.PASSED
+
+
+def test_too_few_cases_to_show_what_the_policy_asks_to_see() -> None:
+    found = gate(CLEAN, CLEAN, detect=0.01)
+    assert found.outcome is Outcome.UNKNOWN
+    assert "too few cases" in found.of(Outcome.UNKNOWN)[0].message
+    assert gate(CLEAN, CLEAN, detect=0.2).outcome is Outcome.PASSED
+
+
+def test_other_data_or_another_judge_is_inconclusive() -> None:
+    assert gate(results({"x": [0.0] * 100}, snapshot="b0"), CLEAN).outcome is Outcome.UNKNOWN
+    assert gate(results({"x": [0.0] * 100}, version="2"), CLEAN).outcome is Outcome.UNKNOWN
+
+
+def test_a_mode_that_vanished_is_inconclusive() -> None:
+    before = results({"x": [0.0] * 100, "y": [0.0] * 100})
+    found = gate(CLEAN, before)
+    assert found.outcome is Outcome.UNKNOWN
+    assert gate(CLEAN, before, modes=["x"]).outcome is Outcome.PASSED
+
+
+def test_flips_need_repeats_and_are_bounded_by_what_is_missing() -> None:
+    def repeats(flips: int, missing: int = 0) -> tuple[Results, ...]:
+        rest = [0.0] * (100 - flips - missing)
+        second: list[float | None] = [*[1.0] * flips, *[None] * missing, *rest]
+        return results({"x": [0.0] * 100}), results({"x": second})
+
+    options: dict[str, Any] = {"maximum_flips": 0.05, "minimum_coverage": 0.5}
+    assert gate(CLEAN, **options).outcome is Outcome.UNKNOWN
+    assert gate(repeats(3), **options).outcome is Outcome.PASSED
+    assert gate(repeats(6), **options).outcome is Outcome.FAILED
+    assert gate(repeats(3, missing=4), **options).outcome is Outcome.UNKNOWN
+
+
+def test_the_ignore_list_expires() -> None:
+    worse = results({"x": [1.0] * 9 + [0.0] * 91})
+    cases = [f"c{at:03d}" for at in range(9)]
+
+    def entries(until: date) -> list[Ignore]:
+        return [Ignore(case=case, mode="x", until=until, reason="known") for case in cases]
+
+    held = gate(worse, CLEAN, ignore=entries(TODAY))
+    assert held.outcome is Outcome.PASSED
+    assert len(held.remarks) == 9
+    assert held.remarks[0].startswith("ignored until 2026-06-01: c000 (x)")
+    expired = gate(worse, CLEAN, ignore=entries(date(2026, 5, 31)))
+    assert expired.outcome is Outcome.FAILED
+    assert expired.remarks[0].startswith("no longer ignored since 2026-05-31")
+
+
+def test_ignore_entries_that_match_nothing_are_said() -> None:
+    entry = {"until": TODAY, "reason": "r"}
+    found = gate(
+        CLEAN,
+        ignore=[{"case": "gone", **entry}, {"case": "c001", "mode": "typo", **entry}],
+    )
+    assert "not in the run" in found.remarks[0]
+    assert "nothing scored" in found.remarks[1]
+
+
+def test_a_growing_run_can_stop_early_but_never_ships_early() -> None:
+    def growing(values: list[float | None]) -> Results:
+        done = tuple(f"c{at:03d}" for at, value in enumerate(values) if value is not None)
+        return results({"x": values}, state=RunState.RUNNING, completed=done)
+
+    rest: list[float | None] = [None] * 60
+    policy: dict[str, Any] = {"minimum_coverage": 0.0}
+    bad = gate(growing([*[1.0] * 30, *[0.0] * 10, *rest]), CLEAN, **policy)
+    assert bad.outcome is Outcome.FAILED
+    assert "anytime-valid" in bad.of(Outcome.FAILED)[0].message
+    assert gate(growing([*[0.0] * 40, *rest]), CLEAN, **policy).outcome is Outcome.UNKNOWN
+
+
+def test_repeated_looks_use_the_anytime_valid_test_to_the_end() -> None:
+    worse = results({"x": [1.0] * 6 + [0.0] * 94})
+    assert gate(worse, CLEAN).outcome is Outcome.FAILED
+    patient = gate(worse, CLEAN, repeated_looks=True)
+    assert patient.outcome is Outcome.PASSED
+
+
+def test_policies_come_from_the_configuration_or_a_file(tmp_path: Path) -> None:
+    config = Config(tmp_path / "evals.toml", {"gate": {"minimum_items": 7}})
+    assert load_policy(config).minimum_items == 7
+    path = tmp_path / "gate.toml"
+    path.write_text(
+        'alpha = 0.01\n[ceilings]\nx = 0.1\n[[ignore]]\ncase = "c1"\nuntil = 2026-07-01\n'
+        'reason = "being fixed"\n',
+        encoding="utf-8",
+    )
+    policy = load_policy(config, path)
+    assert (policy.alpha, policy.ceilings, policy.ignore[0].until) == (
+        0.01,
+        {"x": 0.1},
+        date(2026, 7, 1),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("alfa = 0.01", "alfa"),
+        ("alpha = 2", "alpha"),
+        ("alpha = ", "not valid TOML"),
+        ('[[ignore]]\ncase = "c"\nreason = "r"', "until"),
+    ],
+)
+def test_bad_policies_name_file_and_field(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=rf"gate\.toml: .*{words}"):
+        load_policy(Config(None, {}), path)
+    with pytest.raises(UsageError, match="No such file"):
+        load_policy(Config(None, {}), tmp_path / "absent.toml")
+    with pytest.raises(ValidationError):
+        Ignore(case="c", until=TODAY, reason="")

@@ -1,0 +1,115 @@
+"""Reading outcomes from the run record: nothing lost, each mode from its newest scoring."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evals.compare.baseline import read_baseline, write_baseline
+from evals.compare.results import NOT_REACHED, find_group, read_results
+from evals.domain import OutputState, Scored
+from evals.errors import UsageError
+from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
+
+
+def test_every_case_has_an_outcome_or_a_reason(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 6)
+    folder = write_run(
+        tmp_path / "runs", data, "a", {"x": [0, 2, None, "judge refused", 0, 0]}, reached=5
+    )
+    found = read_results(folder)
+    assert found.cases == tuple(f"c{at:03d}" for at in range(6))
+    assert found.studies == ("s0", "s1", "s2", "s3", "s4", "s5")
+    failures = found.failures("x")
+    assert failures[:2].tolist() == [0, 1]
+    assert np.isnan(failures[[2, 3, 5]]).all()
+    assert found.reasons["x"] == {
+        "c002": "no verdict",
+        "c003": "judge refused",
+        "c005": NOT_REACHED,
+    }
+    assert found.states[5] is OutputState.MISSING
+    assert np.isnan(found.failures("never_looked_for")).all()
+
+
+def test_the_newest_scoring_of_a_mode_wins_and_versions_do_not_mix(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 3)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [1, 1, 1], "y": [1, 0, 0]})
+    again = folder.new_scoring([Scripted("check_x", "2", (mode("x"),))])
+    with again.journal() as scores:
+        for at in range(2):
+            scores.append(
+                Scored(case_id=f"c{at:03d}", evaluations=(evaluation("x", 0.0, "t", "2"),))
+            )
+    found = read_results(folder)
+    assert found.modes["x"].version == "2"
+    assert found.modes["y"].version == "1"
+    assert found.values["x"][:2].tolist() == [0, 0]
+    assert np.isnan(found.values["x"][2])
+    assert found.values["y"].tolist() == [1, 0, 0]
+
+
+def test_scores_of_unknown_cases_are_refused(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 2)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0]})
+    with folder.scorings()[0].journal() as scores:
+        scores.append(Scored(case_id="stranger", evaluations=(evaluation("x", 0.0, "t", "1"),)))
+    with pytest.raises(UsageError, match="'stranger' is not in the snapshot"):
+        read_results(folder)
+
+
+def test_a_damaged_journal_is_wrong_use_not_a_clean_run(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 2)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0]})
+    path = folder.scorings()[0].path / "scores.jsonl"
+    path.write_text('{"case_id": 3}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"scores\.jsonl:1: "):
+        read_results(folder)
+
+
+def test_a_group_is_found_by_its_name_in_the_order_of_repeats(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 2)
+    root = tmp_path / "runs"
+    for repeat in (2, 0, 1):
+        write_run(root, data, f"r{repeat}", {"x": [0, repeat]}, group="exp", repeat=repeat)
+    assert [each.origin.id for each in find_group("exp", root)] == ["r0", "r1", "r2"]
+    assert [each.origin.id for each in find_group("r1", root)] == ["r1"]
+    with pytest.raises(UsageError, match="no run answers to"):
+        find_group("other", root)
+
+
+def test_a_baseline_keeps_outcomes_and_no_text(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 4)
+    folder = write_run(
+        tmp_path / "runs", data, "a", {"x": [0, 2, "secret reason", 0], "y": [0, 0, 0, 1]}
+    )
+    before = read_results(folder)
+    path = write_baseline("main", (before,), tmp_path)
+    assert path == tmp_path / "baselines" / "main.json"
+    text = path.read_text(encoding="utf-8")
+    assert "secret" not in text
+    assert "Réponse" not in text
+    (after,) = read_baseline("main", tmp_path)
+    assert after.origin == before.origin
+    assert after.modes == before.modes
+    at = [after.cases.index(case) for case in before.cases]
+    for name, values in before.values.items():
+        assert np.array_equal(after.values[name][at], values, equal_nan=True)
+    assert [after.studies[i] for i in at] == list(before.studies)
+
+
+@pytest.mark.parametrize("name", ["", "../main", "a/b", ".hidden"])
+def test_a_baseline_s_name_is_a_plain_file_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot name a baseline"):
+        write_baseline(name, (results({"x": [0]}),), tmp_path)
+
+
+def test_baselines_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="invoke baseline set RUN --name main"):
+        read_baseline("main", tmp_path)
+    (tmp_path / "baselines").mkdir()
+    (tmp_path / "baselines" / "main.json").write_text('{"runs": []}', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"main\.json: recorded"):
+        read_baseline("main", tmp_path)
+    with pytest.raises(UsageError, match="no case"):
+        write_baseline("main", (results({}),), tmp_path)
