@@ -110,7 +110,7 @@ class LLM:
         """
         return find_tier(self.tiers, name)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: Request, *, use_cache: bool = True) -> Completion:
         """Make one call, or take its answer from the cache; however it ends is in the result.
 
         Raises:
@@ -119,7 +119,8 @@ class LLM:
         tier = request.tier
         sent: dict[str, Any] = _APIS[tier.api].body(request)
         key = cache_key(tier.endpoint, tier.api, sent, request.repeat)
-        if self.cache and (known := self.cache.get(key)):
+        cache = self.cache if use_cache else None
+        if cache and (known := cache.get(key)):
             self.counts["cached"] += 1
             return known
         if self.budget.cost is not None and tier.model not in self.prices.models:
@@ -140,8 +141,8 @@ class LLM:
             self.budget.settle(expected, completion.usage)
         if completion.state is OutputState.FAILED:
             self.counts["failed"] += 1
-        elif self.cache:
-            self.cache.put(key, completion)
+        elif cache:
+            cache.put(key, completion)
         return completion
 
     async def complete_json(

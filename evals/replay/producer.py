@@ -1,0 +1,94 @@
+"""Produce the outputs of a replay, one case at a time."""
+
+import asyncio
+from datetime import UTC, datetime
+
+from evals.domain import Answer, Case, JsonValue, Output, OutputState
+from evals.errors import AncrageError
+from evals.llm import LLM, Tier
+from evals.replay.assistant import Assistant, Conversation, Reply
+from evals.replay.frozen import FrozenTools, OffWorld
+from evals.replay.plan import Settings, prompt_for, prompt_hash, tier_for
+
+
+class Replay:
+    """A producer for ``run_experiment``: asks the assistant each case's question again."""
+
+    def __init__(
+        self, assistant: Assistant, llm: LLM, tier: Tier, settings: Settings, repeat: int = 0
+    ) -> None:
+        self.assistant = assistant
+        self.llm = llm
+        self.tier = tier
+        self.settings = settings
+        self.repeat = repeat
+
+    async def __call__(self, case: Case) -> Output:
+        """The output of one case; whatever happens is one of its states."""
+        started = datetime.now(UTC)
+        tools = FrozenTools(
+            case.input.tool_calls,
+            self.assistant.tools,
+            self.settings.tools,
+            self.settings.key_arguments,
+        )
+        details: dict[str, JsonValue] = {"repeat": self.repeat, "model": self.tier.model}
+        try:
+            prompt = prompt_for(case, self.assistant, self.settings.prompt)
+            tier = tier_for(case, self.tier, self.settings.params)
+            details |= {"parameters": tier.stated(), "prompt_hash": prompt_hash(prompt)}
+            reply = await self.assistant.answer(
+                Conversation(
+                    system_prompt=prompt,
+                    history=case.input.history,
+                    question=case.input.question,
+                    context=case.input.context,
+                    tier=tier,
+                    llm=self.llm,
+                    tools=tools,
+                    repeat=self.repeat,
+                )
+            )
+        except asyncio.CancelledError:
+            raise
+        except OffWorld as miss:
+            reply = Reply(state=OutputState.OFF_WORLD, reason=str(miss))
+        except AncrageError as error:
+            reply = Reply(state=OutputState.FAILED, reason=str(error))
+        except Exception as error:  # noqa: BLE001 - the assistant is the user's own code
+            reply = Reply(state=OutputState.FAILED, reason=f"{type(error).__name__}: {error}")
+        if tools.misses:
+            # Also when the assistant went on as if nothing had happened: what it then says
+            # rests on a world that was not recorded.
+            reply = reply.model_copy(
+                update={"state": OutputState.OFF_WORLD, "reason": tools.misses[0]}
+            )
+            details["misses"] = list(tools.misses)
+        if tools.near:
+            details["near"] = [near.model_dump(mode="json") for near in tools.near]
+        return _output(case, reply, tools, started, details)
+
+
+def _output(
+    case: Case,
+    reply: Reply,
+    tools: FrozenTools,
+    started: datetime,
+    details: dict[str, JsonValue],
+) -> Output:
+    answer = None
+    if reply.text:
+        answer = Answer(text=reply.text, finish_reason=reply.finish_reason, usage=reply.usage)
+    state, reason = reply.state, reply.reason
+    if state is OutputState.OK and not reply.text.strip():
+        state, reason = OutputState.EMPTY, "the answer has no content"
+    return Output(
+        case_id=case.id,
+        state=state,
+        answer=answer,
+        reason=None if state is OutputState.OK else reason or f"the assistant reported {state}",
+        tool_calls=tuple(tools.made),
+        started=started,
+        usage=reply.usage,
+        details=details,
+    )
