@@ -49,6 +49,8 @@ def snapshot(
     from datetime import UTC, datetime, timedelta
     from pathlib import Path
 
+    from rich.console import Console
+
     from evals.config import load
     from evals.snapshot.manifest import Filters, PseudonymMode
     from evals.snapshot.pseudonyms import Pseudonymiser
@@ -73,7 +75,8 @@ def snapshot(
             since=now - timedelta(days=days) if days else _moment("since", since),
             until=_moment("until", until),
         )
-        manifest = take_snapshot(opened, path, filters, hidden)
+        with Console(stderr=True).status(f"Reading {opened.label} …"):
+            manifest = take_snapshot(opened, path, filters, hidden)
     _print(path, manifest)
     return ExitCode.OK if manifest.counts.kept else ExitCode.INCOMPLETE
 
@@ -136,7 +139,8 @@ def _print(path: "Path", manifest: "Manifest") -> None:
     console.print(table)
     aside = counts.rejected + counts.duplicates + counts.study_rows_rejected
     if aside:
-        console.print(Text(f"{aside:,} rows set aside:", style="bold yellow"))
+        rows = "row" if aside == 1 else "rows"
+        console.print(Text(f"{aside:,} {rows} set aside:", style="bold yellow"))
         for reject in islice(open_snapshot(path, verify=False).rejects(), SHOWN):
             console.print(Text(f"  {reject}"))
         if aside > SHOWN:

@@ -295,6 +295,12 @@ class Rewriter:
             match = CODED.fullmatch(each)
             if match and match[1] and re.fullmatch(r"[0-9a-fA-F]{6,}", match[2]):
                 coded.add(rf"{re.escape(match[1])}[0-9a-f]{{{len(match[2])}}}")
+        if not ids:
+            # A digit somewhere: "refaced" is a word.
+            coded |= {
+                rf"{re.escape(prefix)}(?=[a-f]{{0,32}}[0-9])[0-9a-f]{{6,32}}"
+                for prefix in self._styles
+            }
         forms += sorted(coded)
         parts = [rf"(?P<id>{'|'.join(forms)})"] if forms else []
         if self._styles or self._weak:

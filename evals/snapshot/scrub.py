@@ -136,7 +136,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...] = (
     ),
     (
         "phone",
-        re.compile(rf"(?<![\w+])(?:\+|00)[1-9](?:[(]?{_GAP}[0-9][)]?){{8,14}}(?!\w)"),
+        re.compile(rf"(?<![\w+])(?:\+|00)[1-9](?:{_GAP}[(]?[0-9][)]?){{8,14}}(?!\w)"),
         _phone,
     ),
     (

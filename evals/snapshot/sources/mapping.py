@@ -140,7 +140,7 @@ def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
             history=history,
             tool_calls=_tool_calls(row, fields),
             system_prompt=_optional(row, fields.system_prompt) or system,
-            context={name: _plain(at(row, path)) for name, path in fields.context.items()},
+            context=_named(row, fields.context),
         ),
         output=None if text is None else _built(Answer, text=text, finish_reason=finish_reason),
         state=_state(text, finish_reason),
@@ -154,7 +154,7 @@ def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
             trace_id=trace_id,
             observation_id=_identifier(row, fields.observation_id),
         ),
-        metadata={name: _plain(at(row, path)) for name, path in fields.metadata.items()},
+        metadata=_named(row, fields.metadata),
     )
 
 
@@ -200,7 +200,7 @@ def _identifier(row: Mapping[str, Any], path: str) -> str | None:
         return None
     if isinstance(value, bool | float | dict | list | bytes):
         raise FieldError(path, f"expected an identifier, found {type(value).__name__}")
-    return str(value)
+    return _unicode(path, str(value))
 
 
 def _required(row: Mapping[str, Any], path: str) -> str:
@@ -225,13 +225,22 @@ def _optional(row: Mapping[str, Any], path: str) -> str | None:
 def _text(path: str, value: Any) -> str:
     """A text, or the text parts of a message's content joined."""
     if isinstance(value, str):
-        return value
+        return _unicode(path, value)
     if isinstance(value, list) and all(
         isinstance(part, str) or (isinstance(part, dict) and isinstance(part.get("text"), str))
         for part in value
     ):
-        return "".join(part if isinstance(part, str) else part["text"] for part in value)
+        joined = "".join(part if isinstance(part, str) else part["text"] for part in value)
+        return _unicode(path, joined)
     raise FieldError(path, f"expected text, found {type(value).__name__}")
+
+
+def _unicode(path: str, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FieldError(path, "not valid UTF-8") from None
+    return text
 
 
 def _document(text: str) -> Any:
@@ -259,6 +268,14 @@ def _json(row: Mapping[str, Any], path: str, kind: type) -> Any:
 def _object(row: Mapping[str, Any], path: str) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = _json(row, path, dict)
     return found
+
+
+def _named(row: Mapping[str, Any], paths: Mapping[str, str]) -> dict[str, JsonValue]:
+    found = {name: at(row, path) for name, path in paths.items()}
+    return {
+        name: _unicode(paths[name], value) if isinstance(value, str) else _plain(value)
+        for name, value in found.items()
+    }
 
 
 def _plain(value: Any) -> JsonValue:

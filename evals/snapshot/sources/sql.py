@@ -213,10 +213,10 @@ class SqlSource:
             )
         try:
             return create_engine(_with_driver(make_url(address)), hide_parameters=True)
-        except ArgumentError:
-            raise UsageError(f"{name} does not hold the address of a database") from None
         except NoSuchModuleError as error:
             raise UsageError(f"{name}: no such kind of database: {error}") from None
+        except ArgumentError:
+            raise UsageError(f"{name} does not hold the address of a database") from None
         except ModuleNotFoundError as error:
             hint = "; pip install 'ancrage[postgres]'" if error.name == "psycopg" else ""
             raise UsageError(f"{name}: the driver {error.name!r} is not installed{hint}") from None

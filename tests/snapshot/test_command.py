@@ -1,0 +1,174 @@
+"""``invoke snapshot`` from end to end, as typed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evals.snapshot import Filters, open_snapshot
+from evals.snapshot.manifest import PseudonymMode
+from evals.snapshot.pseudonyms import Pseudonymiser
+from evals.snapshot.sources.files import FileSource
+from evals.snapshot.take import take_snapshot
+from tests.conftest import ROOT
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def invoke(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run ``invoke snapshot`` in the test's folder."""
+
+    def run(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "invoke", "-r", str(ROOT), "snapshot", *options],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+Invoke = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def row(rank: int, days: float = 0, **fields: object) -> str:
+    time = datetime.now(UTC) - timedelta(days=days)
+    values = {
+        "id": f"case-{rank}",
+        "study_id": "S",
+        "question": "q",
+        "answer": "« bon » [R12, M1]",
+        "time": time.isoformat(),
+        **fields,
+    }
+    return json.dumps(values) + "\n"
+
+
+MESSAGES = "study_id,id,respondent_id,text\nS,M1,R-012,c'est bon\n"
+
+
+def test_a_file_needs_no_configuration(write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    write("answers.jsonl", row(1) + "{oops\n" + row(2, study_id="gone") + row(3, answer=None))
+    write("messages.csv", MESSAGES)
+    done = invoke("--source", "answers.jsonl", "--studies", "messages.csv", "--out", "out/one")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "│ read │ 4 │" in lines
+    assert "│ kept │ 3 │" in lines
+    assert "│ rejected │ 1 │" in lines
+    assert "│ kept: source missing │ 1 │" in lines
+    assert "│ kept: no usable answer │ 1 │" in lines
+    assert "1 rows set aside:" not in lines
+    assert "1 row set aside:" in lines
+    assert any(line.startswith("answers.jsonl:2 not JSON") for line in lines)
+    assert "Next: invoke experiment --snapshot out/one --judges none" in lines
+    snapshot = open_snapshot(tmp_path / "out" / "one")
+    study = snapshot.study("S")
+    assert study is not None
+    hidden = study.messages[0].respondent_id
+    assert hidden != "R-012"
+    output = snapshot.case("case-1").output
+    assert output is not None
+    assert output.text == f"« bon » [{hidden}, M1]"
+    assert next(snapshot.rejects()).raw is None
+
+
+def test_without_pseudonyms_nothing_changes(write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    write("answers.jsonl", row(1) + "{oops\n")
+    done = invoke("--source", "answers.jsonl", "--out", "one", "--pseudonymise", "none")
+    assert done.returncode == 0
+    snapshot = open_snapshot(tmp_path / "one")
+    output = snapshot.case("case-1").output
+    assert output is not None
+    assert output.text == "« bon » [R12, M1]"
+    assert next(snapshot.rejects()).raw == "{oops"
+
+
+def test_limit_days_and_seed(write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    rows = [row(rank, days=rank * 0.5) for rank in range(100)] + [row(100, time=None)]
+    write("one.jsonl", "".join(rows))
+    write("two.jsonl", "".join(reversed(rows)))
+    options = ("--limit", "20", "--days", "30", "--seed", "7")
+    assert invoke("--source", "one.jsonl", "--out", "one", *options).returncode == 0
+    assert invoke("--source", "two.jsonl", "--out", "two", *options).returncode == 0
+    one, two = open_snapshot(tmp_path / "one"), open_snapshot(tmp_path / "two")
+    assert [case.id for case in one.cases()] == [case.id for case in two.cases()]
+    counts = one.manifest.counts
+    assert (counts.read, counts.kept, counts.sampled_out) == (101, 20, 40)
+    assert (counts.outside_window, counts.undated) == (40, 1)
+    assert (one.manifest.filters.limit, one.manifest.filters.seed) == (20, 7)
+    assert one.manifest.filters.days == 30
+
+
+def test_default_folder_is_named_for_source_and_day(
+    write: Write, tmp_path: Path, invoke: Invoke
+) -> None:
+    write("data/a.jsonl", row(1))
+    write("evals.toml", '[sources.prod]\ntype = "jsonl"\nanswers = "data/*.jsonl"\n')
+    assert invoke().returncode == 0
+    (folder,) = (tmp_path / "snapshots").iterdir()
+    assert folder.name.startswith("prod-20")
+    again = invoke()
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+
+
+def test_nothing_kept_is_not_a_success(write: Write, invoke: Invoke) -> None:
+    write("a.jsonl", "{oops\n[1]\n")
+    done = invoke("--source", "a.jsonl", "--out", "one")
+    assert done.returncode == 3
+    assert "Nothing was kept" in done.stdout
+    assert "a.jsonl:1 not JSON" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--source", "absent.jsonl"), "absent.jsonl: no such file"),
+        (("--source", "nowhere"), "no source 'nowhere'"),
+        ((), "name a source or a file with --source"),
+        (("--source", "a.jsonl", "--limit", "many"), "'many' is not a whole number"),
+        (("--source", "a.jsonl", "--limit", "-1"), "a number above 0"),
+        (("--source", "a.jsonl", "--pseudonymise", "all"), "none, respondents, text"),
+        (("--source", "a.jsonl", "--since", "monday"), "'monday' is not an ISO date"),
+        (("--source", "a.jsonl", "--days", "3", "--since", "2026-01-01"), "give one"),
+        (("--source", "a.jsonl", "--studies", "absent.json"), "absent.json: no such file"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    options: tuple[str, ...], message: str, write: Write, tmp_path: Path, invoke: Invoke
+) -> None:
+    write("a.jsonl", row(1))
+    done = invoke(*options)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_fifty_thousand_lines_take_constant_memory(
+    write: Write, tmp_path: Path, peak: Callable[[Callable[[], object]], int]
+) -> None:
+    line = row(0, answer="x" * 300 + " [R12, M1]")
+    path = write("a.jsonl", "")
+    with path.open("w") as file:
+        file.writelines(line.replace("case-0", f"case-{rank}") for rank in range(50_000))
+    write("messages.csv", MESSAGES)
+
+    def take() -> None:
+        source = FileSource("a", {"answers": "a.jsonl", "studies": "messages.csv"}, tmp_path)
+        hidden = Pseudonymiser(PseudonymMode.RESPONDENTS)
+        counts = take_snapshot(source, tmp_path / "one", Filters(), hidden).counts
+        assert counts.kept == 50_000
+        source.close()
+
+    assert peak(take) < 4_000_000, "25 MB of answers went through"
