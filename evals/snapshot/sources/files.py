@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,6 +67,7 @@ class FileSource:
         self._options = validated(name, options, FileOptions)
         self._root = root
         self._answers = resolve(self._options.answers, root)
+        self._studies = self._study_files()
         self._db: sqlite3.Connection | None = None
 
     def cases(self, window: Window) -> Iterator[Case | Reject]:
@@ -141,15 +141,15 @@ class FileSource:
     def _where(self, path: Path) -> str:
         return str(path.relative_to(self._root) if path.is_relative_to(self._root) else path)
 
-    @cached_property
-    def _tables(self) -> list[tuple[str, Globs, str]]:
+    def _study_files(self) -> list[tuple[str, list[Path], str]]:
+        """Kind, files and path of the study's id, for each kind of row that studies have."""
         options = self._options
         tables = [("study", options.studies, "id")]
         if options.messages:
             tables.append(("message", options.messages.files, options.messages.fields.study_id))
         if options.questions:
             tables.append(("question", options.questions.files, options.questions.fields.study_id))
-        return tables
+        return [(kind, resolve(globs, self._root), id_path) for kind, globs, id_path in tables]
 
     def _index(self, reject: Callable[[Reject], None]) -> sqlite3.Connection:
         """All rows of studies by study id, on disk, gone when closed."""
@@ -159,8 +159,8 @@ class FileSource:
             "place text, line integer, body text)"
         )
         db.execute("begin")
-        for kind, patterns, id_path in self._tables:
-            for path in resolve(patterns, self._root) if patterns else ():
+        for kind, paths, id_path in self._studies:
+            for path in paths:
                 for record in read_records(path, self._where(path)):
                     self._file(db, kind, id_path, record, reject)
         db.execute("create index by_study on rows (study)")
