@@ -8,6 +8,7 @@ from evals.quotes.normalise import INVISIBLE
 _SPOKEN = re.compile(r"[^\W_]")
 _JOINER = "\u200d"
 _SPACES = " \u00a0\u202f\u2009"
+_HYPHENS = "-‐‑–"
 _GROUP_BEFORE = re.compile(r"(?<!\d)\d{1,3}\Z")
 _GROUP_AFTER = re.compile(r"\d{3}(?!\d)")
 # Scripts written without spaces between words: any place is a fair cut.
@@ -27,9 +28,14 @@ def speaks(text: str) -> bool:
 def splits(text: str, at: int) -> bool:
     """Whether a cut before ``text[at]`` falls inside a word, a number or a character.
 
-    ``content`` must not be quoted out of ``mécontent``, ``12`` out of ``12,5`` or ``112``,
-    ``5`` out of ``−5``, ``can`` out of ``can't``, ``10`` out of ``10²``.
+    ``content`` must not be quoted out of ``mécontent``, ``payé`` out of ``non-payé``, ``12`` out
+    of ``12,5`` or ``112``, ``5`` out of ``−5``, ``can`` out of ``can't``, ``10`` out of ``10²``.
     """
+    if at <= 0 or at >= len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if (before == " " and after.isalpha()) or (after == " " and before.isalpha()):
+        return False  # what nearly every cut is
     left, right = at, at
     while left > 0 and text[left - 1] in INVISIBLE:
         left -= 1
@@ -42,6 +48,8 @@ def splits(text: str, at: int) -> bool:
         if after.isalnum():
             return not (_UNSPACED.match(before) or _UNSPACED.match(after))
         return _continues(text, left, right)
+    if before in _HYPHENS and after.isalnum() and text[max(0, left - 2) : left - 1].isalnum():
+        return True
     if after.isdecimal():
         return _begins_earlier(text, left, right)
     return (
@@ -58,6 +66,8 @@ def _continues(text: str, left: int, right: int) -> bool:
     before, after, beyond = text[left - 1], text[right], text[right + 1 : right + 2]
     if after in "'’":
         return before in "nN" and beyond in ("t", "T")
+    if after in _HYPHENS:
+        return beyond.isalnum()
     if before.isdecimal():
         if after in ".,:/⁄":
             return beyond.isdecimal()
@@ -73,7 +83,7 @@ def _begins_earlier(text: str, left: int, right: int) -> bool:
         return beyond.isdecimal()
     if before in _SPACES:
         return _groups(text, left - 1, right)
-    return before in "-−–+±^" and not beyond.isalnum() and beyond != ")"
+    return before == "^" or (before in "-−–+±" and not beyond.isalnum() and beyond != ")")
 
 
 def _groups(text: str, end: int, start: int) -> bool:

@@ -1,7 +1,7 @@
 """Why a quote fails: the closest passage, the edits to it, parts joined without a mark."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -165,26 +165,39 @@ def _span(text: str, tokens: list[Token]) -> str:
     return text[tokens[0].start : tokens[-1].end] if tokens else ""
 
 
-def kind(edit: Edit) -> str | None:
+def names(text: str) -> set[str]:
+    """Capitalised words inside the sentences of ``text``; none where most words are so."""
+    words = [token for token in tokenise(text) if not token.text.isspace()]
+    found = [
+        word.text
+        for before, word in pairwise(words)
+        if word.text[0].isupper() and word.text != "I" and before.text not in _SENTENCE_ENDS
+    ]
+    return set(found) if len(found) <= max(1, 0.3 * len(words)) else set()
+
+
+_SENTENCE_ENDS = frozenset('.!?…"—(:')
+
+
+def kind(edit: Edit, known_names: Collection[str] = ()) -> str | None:
     """What the edit touches, when that changes the sense by itself: number, negation, name."""
     _, mine, theirs = edit
     both = [token.text for side in (mine, theirs) for token in tokenise(side)]
-    if any(any(character.isnumeric() for character in token) for token in both):
+    if any(character.isnumeric() for token in both for character in token):
         return "a number"
     if any(is_negation(token) for token in both):
         return "a negation"
-    if any(token[0].isupper() and token[1:].islower() for token in both):
-        return "a name"
-    return None
+    return "a name" if any(token in known_names for token in both) else None
 
 
-def describe(edits: tuple[Edit, ...], limit: int = 3) -> str:
+def describe(edits: tuple[Edit, ...], quote: str, source: str, limit: int = 3) -> str:
     """The first edits in plain words, those that change the sense first."""
-    ordered = sorted(edits, key=lambda edit: kind(edit) is None)
+    known_names = names(quote) | names(source)
+    ordered = sorted(edits, key=lambda edit: kind(edit, known_names) is None)
     parts = []
     for edit in ordered[:limit]:
         operation, mine, theirs = edit
-        note = f" ({named})" if (named := kind(edit)) else ""
+        note = f" ({named})" if (named := kind(edit, known_names)) else ""
         if operation == "replaced":
             parts.append(f"“{_short(mine)}” for “{_short(theirs)}”{note}")
         elif operation == "added":

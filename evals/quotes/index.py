@@ -4,9 +4,9 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from evals.quotes import language
 from evals.quotes.boundary import find_whole, speaks
@@ -26,6 +26,8 @@ Diagnosis = Literal["translated", "altered", "elsewhere", "absent"]
 HOLDERS = 20
 """Messages named, at most, for a quote that stands elsewhere."""
 _ALTERED = 0.5
+_ALTERED_FOREIGN = 0.75
+"""From this similarity on a quote in another language is an edit, not a translation."""
 _ALTERED_ELSEWHERE = 0.75
 _ENOUGH_WORDS = 3
 _CANDIDATES = 5
@@ -36,8 +38,7 @@ _WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How a quote stands to the messages cited for it."""
 
     tier: Tier
@@ -95,32 +96,22 @@ class QuoteIndex:
         found: Match | None = None
         holder = ""
         needle: Needle | None = None
-        for source_id in source_ids:
+        for source_id in source_ids if speaks(quote) else ():
             source = self._sources.get(source_id)
             if source is None:
                 continue
-            if needle is None:
-                if not speaks(quote):
-                    break
-                needle = Needle(quote)
-            match = exact(quote, source.text) or find(needle, source)
+            match = exact(quote, source.text)
+            if match is None:
+                needle = needle or Needle(quote)
+                match = find(needle, source)
             if match and (found is None or match.tier < found.tier):
                 found, holder = match, source_id
                 if match.tier is Tier.EXACT:
                     break
         if found is None:
             return self._diagnose(quote, source_ids)
-        return Verdict(
-            found.tier,
-            True,
-            holder,
-            found.start,
-            found.end,
-            _PASSED[found.tier],
-            None,
-            (),
-            found.warnings,
-        )
+        start, end, tier, warnings = found
+        return Verdict(tier, True, holder, start, end, _PASSED[tier], None, (), warnings)
 
     def _diagnose(self, quote: str, source_ids: Sequence[str]) -> Verdict:
         if not speaks(quote):
@@ -128,13 +119,12 @@ class QuoteIndex:
         needle = Needle(quote)
         cited = {i: self._sources[i] for i in source_ids if i in self._sources}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
-        holders = list(self._holders(needle, exclude=cited))
+        holders = self._holders(needle, exclude=cited)
         enough = len(_WORD.findall(needle.canonical)) >= _ENOUGH_WORDS
         verdict = (
             (_elsewhere(holders, bool(cited)) if enough else None)
             or self._joined(needle, texts)
-            or self._altered(needle, texts)
-            or self._translated(needle, texts)
+            or self._altered_or_translated(needle, texts)
             or _elsewhere(holders, bool(cited))
             or self._altered_elsewhere(needle, cited)
         )
@@ -180,11 +170,17 @@ class QuoteIndex:
             holders=ids,
         )
 
-    def _altered(self, needle: Needle, texts: dict[str, str]) -> Verdict | None:
-        best = self._closest(needle, texts)
-        if best is None or best[1].similarity < _ALTERED:
+    def _altered_or_translated(self, needle: Needle, texts: dict[str, str]) -> Verdict | None:
+        """Translated where the languages differ and few words are the same, else altered."""
+        source_id, near = self._closest(needle, texts) or ("", None)
+        written = language.detect(needle.canonical)
+        if written and (near is None or near.similarity < _ALTERED_FOREIGN):
+            passage = near and language.detect(texts[source_id][near.start : near.end])
+            if passage != written and (translated := self._translated(needle, written, texts)):
+                return translated
+        if near is None or near.similarity < _ALTERED:
             return None
-        return self._alteration(*best, f"The quote alters {best[0]}")
+        return self._alteration(needle, source_id, near, f"The quote differs from {source_id}")
 
     def _altered_elsewhere(self, needle: Needle, cited: Mapping[str, Source]) -> Verdict | None:
         votes: dict[str, float] = defaultdict(float)
@@ -205,7 +201,7 @@ class QuoteIndex:
         if best is None or best[1].similarity < _ALTERED_ELSEWHERE:
             return None
         which = ", which is not cited" if cited else ""
-        return self._alteration(*best, f"The quote alters {best[0]}{which}")
+        return self._alteration(needle, *best, f"The quote differs from {best[0]}{which}")
 
     def _closest(self, needle: Needle, texts: dict[str, str]) -> tuple[str, Closest] | None:
         found = [
@@ -215,9 +211,12 @@ class QuoteIndex:
         ]
         return max(found, key=lambda pair: pair[1].similarity, default=None)
 
-    def _alteration(self, source_id: str, near: Closest, opening: str) -> Verdict:
+    def _alteration(self, needle: Needle, source_id: str, near: Closest, opening: str) -> Verdict:
         start, end = self._sources[source_id].span(near.start, near.end)
-        detail = describe(near.edits) or "its words are cut or spaced differently"
+        detail = (
+            describe(near.edits, needle.canonical, self._sources[source_id].canonical)
+            or "its words are cut or spaced differently"
+        )
         return Verdict(
             Tier.ALTERED,
             False,
@@ -229,20 +228,22 @@ class QuoteIndex:
             near.edits,
         )
 
-    def _translated(self, needle: Needle, texts: dict[str, str]) -> Verdict | None:
-        written = language.detect(needle.canonical)
-        if written is None:
-            return None
+    def _translated(self, needle: Needle, written: str, texts: dict[str, str]) -> Verdict | None:
         for source_id, text in texts.items():
-            original = self._languages.get(source_id) or language.detect(text)
-            if original and original[:2].lower() != written and _may_render(needle.canonical, text):
+            spoken = language.languages_in(self._sources[source_id].text)
+            original = language.detect(text) or (self._languages.get(source_id) or "")[:2].lower()
+            if (
+                original
+                and written not in (original, *spoken)
+                and _may_render(needle.canonical, text)
+            ):
                 return Verdict(
                     Tier.TRANSLATED,
                     False,
                     source_id,
                     0,
                     len(self._sources[source_id].text),
-                    f"The quote is in {language.NAMES.get(written, written)}, {source_id} is in "
+                    f"The quote is in {language.NAMES[written]} and {source_id} in "
                     f"{language.NAMES.get(original, original)}: a translation, not the "
                     "respondent's words.",
                     "translated",
@@ -282,24 +283,18 @@ class QuoteIndex:
         for number in sorted(common or ()):
             yield self._ids[number]
 
-    def _holders(
-        self, needle: Needle, exclude: Mapping[str, Source]
-    ) -> Iterator[tuple[str, Match]]:
-        count = 0
-        fragments = needle.elided.fragments if needle.elided else (needle.canonical,)
-        for words in dict.fromkeys(
-            (tuple(_words(needle.canonical)), tuple(_words(" ".join(fragments))))
-        ):
-            for source_id in self._candidates(words):
-                if source_id in exclude:
-                    continue
-                if match := find(needle, self._sources[source_id]):
-                    yield source_id, match
-                    count += 1
-                    if count == HOLDERS:
-                        return
-            if count:
-                return
+    def _holders(self, needle: Needle, exclude: Mapping[str, Source]) -> list[tuple[str, Match]]:
+        """The texts, the excluded apart, where the quote is verbatim: at most ``HOLDERS``."""
+        readings = [needle.canonical, *(" ".join(read.fragments) for read in needle.elided)]
+        for words in dict.fromkeys(tuple(_words(reading)) for reading in readings):
+            found = (
+                (source_id, match)
+                for source_id in self._candidates(words)
+                if source_id not in exclude and (match := find(needle, self._sources[source_id]))
+            )
+            if holders := list(islice(found, HOLDERS)):
+                return holders
+        return []
 
 
 def _words(text: str) -> list[str]:

@@ -57,6 +57,7 @@ _FUNCTION_WORDS = {
     "hoe wordt worden kan moet wil zou er zo altijd nooit",
 }
 _SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_SENTENCE = re.compile(r"[^.!?…\n;:()]+")
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’](?:t|s|m|re|ve|ll|d)\b)?", re.IGNORECASE)
 
 
@@ -97,6 +98,12 @@ def detect(
     shares = evidence(text, languages)
     best = max(shares, key=lambda language: shares[language])
     return best if shares[best] >= minimum else None
+
+
+def languages_in(text: str, languages: Sequence[str] = DEFAULT_LANGUAGES) -> set[str]:
+    """The languages of ``text`` as a whole and of each of its sentences, where they are clear."""
+    parts = (text, *_SENTENCE.findall(text))
+    return {found for part in parts if (found := detect(part, languages))}
 
 
 @cache

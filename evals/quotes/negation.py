@@ -13,8 +13,6 @@ _BY_LANGUAGE = (
 )
 NEGATIONS = frozenset(word for words in _BY_LANGUAGE for word in words.split())
 _WORD = re.compile(r"[^\W\d_]+(?:['’]t\b)?")
-_LAST = re.compile(r"([^\W\d_]+(?:['’]t)?)(?:['’]| )\Z")
-_FIRST = re.compile(r" ([^\W\d_]+)")
 _REACH = 16
 
 
@@ -31,9 +29,10 @@ def negations(text: str) -> list[str]:
 
 def left_outside(text: str, start: int, end: int) -> str | None:
     """A negation that stands right before or after ``text[start:end]``, itself without any."""
-    before = _LAST.search(text, max(0, start - _REACH), start)
-    after = _FIRST.match(text, end, end + _REACH)
-    for found in (before, after):
-        if found and is_negation(found[1]) and not negations(text[start:end]):
-            return found[1]
+    before = text[max(0, start - _REACH) : start].rstrip(" '’").rpartition(" ")[2]
+    after = text[end : end + _REACH]
+    after = after[1:].partition(" ")[0].rstrip(".,;:!?…)") if after[:1] == " " else ""
+    for word in (before, after):
+        if word and is_negation(word) and not negations(text[start:end]):
+            return word
     return None

@@ -1,9 +1,9 @@
 """Does this passage stand in this text? Tiers T0 to T3, from exact to marked elision."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from evals.quotes.boundary import find_whole, speaks
 from evals.quotes.elision import (
@@ -35,8 +35,7 @@ class Tier(StrEnum):
         return self <= Tier.ELIDED
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """Where a passage stands: ``text[start:end]``, in code points of the text as it was given."""
 
     start: int
@@ -89,12 +88,8 @@ class Needle:
         return speaks(self.text)
 
     @cached_property
-    def plain(self) -> str:
-        return without_markup(self.text)
-
-    @cached_property
     def canonical(self) -> str:
-        return canonical(self.plain)
+        return canonical(without_markup(self.text))
 
     @cached_property
     def typographic(self) -> tuple[str, ...]:
@@ -103,15 +98,18 @@ class Needle:
 
     @cached_property
     def edges(self) -> tuple[str, ...]:
-        shorter = self.canonical.rstrip(FINAL_PUNCTUATION)
-        readings = [*initial_variants(self.canonical)[1:]]
-        if shorter != self.canonical and speaks(shorter):
-            readings += initial_variants(shorter)
-        return tuple(readings)
+        readings: list[str] = []
+        for reading in self.typographic:
+            shorter = reading.rstrip(FINAL_PUNCTUATION)
+            readings += initial_variants(reading)[1:]
+            if shorter != reading and speaks(shorter):
+                readings += initial_variants(shorter)
+        return tuple(dict.fromkeys(readings))
 
     @cached_property
-    def elided(self) -> Elided | None:
-        return read_elisions(self.plain)
+    def elided(self) -> tuple[Elided, ...]:
+        texts = dict.fromkeys((self.text, without_markup(self.text)))
+        return tuple(read for text in texts if (read := read_elisions(text)))
 
 
 def exact(quote: str, text: str) -> Match | None:
@@ -138,9 +136,10 @@ def find(needle: Needle, source: Source) -> Match | None:
             if start >= 0:
                 end = start + len(reading)
                 return source.match(start, end, tier, outside(text, start, end))
-    if needle.elided and (elided := locate(needle.elided, text)):
-        warnings = elided.warnings + outside(text, elided.start, elided.end)
-        return source.match(elided.start, elided.end, Tier.ELIDED, warnings)
+    for elided in needle.elided:
+        if cut := locate(elided, text):
+            warnings = cut.warnings + outside(text, cut.start, cut.end)
+            return source.match(cut.start, cut.end, Tier.ELIDED, warnings)
     return None
 
 
