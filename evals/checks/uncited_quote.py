@@ -37,7 +37,7 @@ _SPEAKS = re.compile(rf"\b{_SPEAKER}\b", re.IGNORECASE)
     "and carries no message id.",
 )
 def uncited_quote(subject: Subject) -> Iterator[Finding]:
-    """One finding for each such passage.
+    """One finding for each such passage; a reference to a question alone is no citation of it.
 
     A passage counts when it is long enough to be somebody's words or is introduced as such,
     unless it repeats the questionnaire or the conversation. A scare quote, a title or a theme
@@ -45,7 +45,8 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
     """
     source = source_of(subject)
     for quote in subject.citations.quotes:
-        if quote.citations or not _claims(subject.text, quote) or _known(subject, source, quote):
+        cited = any(each.pairs or each.fault for each in quote.citations)
+        if cited or not _claims(subject.text, quote) or _known(subject, source, quote):
             continue
         verdict = source.quotes.verify(quote.text, ())
         held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
