@@ -23,6 +23,8 @@ MAXIMUM_SOURCE_TOKENS = 10_000
 TOKEN = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*|[^\W\d_]+|[^\w\s]")
 _GAP = 0.7
 _CLOSE = 60
+_RUN_TOKENS, _RUN_LENGTH = 3, 12
+"""The least that counts as words taken over: tokens, characters."""
 _FAR_APART = 40
 """Characters between two parts of one message from which they count as joined, not as edited."""
 
@@ -254,13 +256,13 @@ def _longest(
     quote: str, words: list[Token], position: int, lookup: Lookup
 ) -> tuple[Part | None, int]:
     """The longest run from ``position`` that some message has, and its number of tokens."""
-    low, high = 3, len(words) - position
+    low, high = _RUN_TOKENS, len(words) - position
     best: tuple[Part | None, int] = (None, 0)
     while low <= high:
         middle = (low + high) // 2 if best[0] else low
         run = quote[words[position].start : words[position + middle - 1].end]
         if found := lookup(run):
-            if len(run) >= 12:
+            if len(run) >= _RUN_LENGTH:
                 best = (Part(run, *found), middle)
             elif middle == high:
                 break
@@ -283,3 +285,14 @@ def lookup_in(texts: dict[str, str]) -> Lookup:
         return None
 
     return lookup
+
+
+def shares_a_run(quote: str, texts: dict[str, str]) -> bool:
+    """Whether a run of words of ``quote`` stands verbatim in one of the canonical ``texts``."""
+    tokens = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
+    lookup = lookup_in(texts)
+    return any(
+        len(run) >= _RUN_LENGTH and lookup(run) is not None
+        for first, last in zip(tokens, tokens[_RUN_TOKENS - 1 :], strict=False)
+        for run in (quote[first.start : last.end],)
+    )

@@ -163,7 +163,7 @@ def _weak_pairs(
                 levels.pop()
             elif mark.after_digit:
                 pass
-            elif mark.opens or not (opened or mark.closes or mark.opens):
+            elif mark.opens or (not opened and text[mark.at - 1 : mark.at + 2] == ' " '):
                 levels.append(_Level(mark))
             else:
                 alone.append(mark.at)
@@ -243,7 +243,7 @@ def _with_depth(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
 
 
 _BLOCK_LINE = re.compile(r"^[ \t]{0,3}>[ \t>]*(?P<words>[^\n]*)", re.MULTILINE)
-_BRACKETS = re.compile(r"(?:[ \t*_]{0,4}[\[【][^\[\]【】]{1,200}[\]】][ \t*_.,;]{0,4}){1,9}\Z")
+_BRACKETS = re.compile(r"(?:[ \t]{0,4}[\[【][^\[\]【】]{1,200}[\]】][ \t*_.,;]{0,4}){1,9}\Z")
 _OWN_MARKS = re.compile(r"[*_]{0,3}[«“„‟\"‘]|\[!|\Z")
 
 

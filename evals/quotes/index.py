@@ -1,9 +1,6 @@
 """Every quotable text of a study, indexed once, and the verdict on a quote."""
 
-import re
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Literal, NamedTuple
@@ -17,9 +14,11 @@ from evals.quotes.diagnose import (
     describe,
     joined_parts,
     lookup_in,
+    shares_a_run,
     tokenise,
 )
 from evals.quotes.verify import Match, Needle, Source, Tier, exact, find
+from evals.quotes.words import WordIndex, words
 
 Diagnosis = Literal["translated", "altered", "elsewhere", "absent"]
 
@@ -29,13 +28,13 @@ _ALTERED = 0.5
 _ALTERED_FOREIGN = 0.75
 """From this similarity on a quote in another language is an edit, not a translation."""
 _ALTERED_ELSEWHERE = 0.75
+_PLAIN_EDIT = 0.85
+"""From this similarity on the differences are edits of one passage, not a seam."""
+_LONG_RUN = 14
+"""Characters from which words of a message that is not cited count as taken from it."""
 _ENOUGH_WORDS = 3
+"""Fewer words stand in many messages by chance: a near match in the cited one counts first."""
 _CANDIDATES = 5
-
-_WORD = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-    r"|[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
-)
 
 
 class Verdict(NamedTuple):
@@ -56,6 +55,11 @@ class Verdict(NamedTuple):
     warnings: tuple[str, ...] = ()
     holders: tuple[str, ...] = ()
     """For a quote found elsewhere: the messages that have it, at most ``HOLDERS``."""
+
+
+class Nearest(NamedTuple):
+    source_id: str
+    passage: Closest
 
 
 _PASSED = {
@@ -119,12 +123,14 @@ class QuoteIndex:
         needle = Needle(quote)
         cited = {i: self._sources[i] for i in source_ids if i in self._sources}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
+        nearest = _nearest(needle, texts)
         holders = self._holders(needle, exclude=cited)
-        enough = len(_WORD.findall(needle.canonical)) >= _ENOUGH_WORDS
+        enough = len(words(needle.canonical)) >= _ENOUGH_WORDS
         verdict = (
             (_elsewhere(holders, bool(cited)) if enough else None)
-            or self._joined(needle, texts)
-            or self._altered_or_translated(needle, texts)
+            or self._joined(needle, texts, nearest)
+            or self._translated(needle, texts, nearest)
+            or self._altered(needle, nearest, _ALTERED)
             or _elsewhere(holders, bool(cited))
             or self._altered_elsewhere(needle, cited)
         )
@@ -132,19 +138,25 @@ class QuoteIndex:
             return verdict
         if cited and not texts:
             return _absent(f"The message cited, {next(iter(cited))}, is empty.")
-        where = "the messages cited" if len(cited) > 1 else f"{next(iter(cited), 'any message')}"
+        where = "the messages cited" if len(cited) > 1 else next(iter(cited), "any message")
         return _absent(f"Nothing like the quote is in {where}.")
 
-    def _joined(self, needle: Needle, texts: dict[str, str]) -> Verdict | None:
+    def _joined(
+        self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
+    ) -> Verdict | None:
+        if nearest and nearest.passage.similarity >= _PLAIN_EDIT:
+            return None
         near = lookup_in(texts)
 
         def lookup(run: str) -> tuple[str, int] | None:
             if found := near(run):
                 return found
-            for source_id in self._candidates(_WORD.findall(run)):
-                at = find_whole(run, self._sources[source_id].canonical)
+            if len(run) < _LONG_RUN:
+                return None
+            for number in self._words.having(words(run)):
+                at = find_whole(run, self._sources[self._ids[number]].canonical)
                 if at >= 0:
-                    return source_id, at
+                    return self._ids[number], at
             return None
 
         parts = joined_parts(needle.canonical, lookup)
@@ -155,7 +167,7 @@ class QuoteIndex:
         start, end = self._sources[first.source_id].span(first.at, first.at + len(first.text))
         seams = " | ".join(f"“{part.text}”" for part in parts)
         what = (
-            f"joins words of {', '.join(ids)}"
+            f"joins words of {' and '.join(ids)}"
             if len(ids) > 1
             else f"joins distant parts of {ids[0]}"
         )
@@ -170,51 +182,16 @@ class QuoteIndex:
             holders=ids,
         )
 
-    def _altered_or_translated(self, needle: Needle, texts: dict[str, str]) -> Verdict | None:
-        """Translated where the languages differ and few words are the same, else altered."""
-        source_id, near = self._closest(needle, texts) or ("", None)
-        written = language.detect(needle.canonical)
-        if written and (near is None or near.similarity < _ALTERED_FOREIGN):
-            passage = near and language.detect(texts[source_id][near.start : near.end])
-            if passage != written and (translated := self._translated(needle, written, texts)):
-                return translated
-        if near is None or near.similarity < _ALTERED:
+    def _altered(
+        self, needle: Needle, nearest: Nearest | None, minimum: float, note: str = ""
+    ) -> Verdict | None:
+        if nearest is None or nearest.passage.similarity < minimum:
             return None
-        return self._alteration(needle, source_id, near, f"The quote differs from {source_id}")
-
-    def _altered_elsewhere(self, needle: Needle, cited: Mapping[str, Source]) -> Verdict | None:
-        votes: dict[str, float] = defaultdict(float)
-        words = sorted(
-            set(_words(needle.canonical)), key=lambda word: len(self._postings.get(word, ()))
-        )
-        for word in words[:8]:
-            numbers = self._postings.get(word, array("I"))
-            if len(numbers) <= 1000:
-                for number in numbers:
-                    votes[self._ids[number]] += 1 / (1 + len(numbers))
-        texts = {
-            i: self._sources[i].canonical
-            for i, _ in sorted(votes.items(), key=lambda vote: -vote[1])[:_CANDIDATES]
-            if i not in cited
-        }
-        best = self._closest(needle, texts)
-        if best is None or best[1].similarity < _ALTERED_ELSEWHERE:
-            return None
-        which = ", which is not cited" if cited else ""
-        return self._alteration(needle, *best, f"The quote differs from {best[0]}{which}")
-
-    def _closest(self, needle: Needle, texts: dict[str, str]) -> tuple[str, Closest] | None:
-        found = [
-            (source_id, near)
-            for source_id, text in texts.items()
-            if (near := closest(needle.canonical, text))
-        ]
-        return max(found, key=lambda pair: pair[1].similarity, default=None)
-
-    def _alteration(self, needle: Needle, source_id: str, near: Closest, opening: str) -> Verdict:
-        start, end = self._sources[source_id].span(near.start, near.end)
+        source_id, passage = nearest
+        source = self._sources[source_id]
+        start, end = source.span(passage.start, passage.end)
         detail = (
-            describe(near.edits, needle.canonical, self._sources[source_id].canonical)
+            describe(passage.edits, needle.canonical, source.canonical)
             or "its words are cut or spaced differently"
         )
         return Verdict(
@@ -223,26 +200,43 @@ class QuoteIndex:
             source_id,
             start,
             end,
-            f"{opening}: {detail}.",
+            f"The quote differs from {source_id}{note}: {detail}.",
             "altered",
-            near.edits,
+            passage.edits,
         )
 
-    def _translated(self, needle: Needle, written: str, texts: dict[str, str]) -> Verdict | None:
+    def _altered_elsewhere(self, needle: Needle, cited: Mapping[str, Source]) -> Verdict | None:
+        numbers = self._words.sharing(words(needle.canonical), _CANDIDATES)
+        ids = [self._ids[number] for number in numbers]
+        texts = {i: self._sources[i].canonical for i in ids if i not in cited}
+        note = ", which is not cited" if cited else ""
+        return self._altered(needle, _nearest(needle, texts), _ALTERED_ELSEWHERE, note)
+
+    def _translated(
+        self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
+    ) -> Verdict | None:
+        """Where the quote's language is not among the message's, and few words are the same.
+
+        Whether the words say the same thing is not established: a quote made up in another
+        language than the message is told apart only by its length.
+        """
+        if nearest and nearest.passage.similarity >= _ALTERED_FOREIGN:
+            return None
+        written = language.detect(needle.canonical)
+        if written is None or shares_a_run(needle.canonical, texts):
+            return None
         for source_id, text in texts.items():
-            spoken = language.languages_in(self._sources[source_id].text)
-            original = language.detect(text) or (self._languages.get(source_id) or "")[:2].lower()
-            if (
-                original
-                and written not in (original, *spoken)
-                and _may_render(needle.canonical, text)
-            ):
+            source = self._sources[source_id].text
+            known = (self._languages.get(source_id) or "")[:2].lower()
+            original = language.detect(source) or known
+            foreign = original and written not in (original, *language.languages_in(source))
+            if foreign and len(tokenise(needle.canonical)) <= 2.5 * len(tokenise(text)) + 3:
                 return Verdict(
                     Tier.TRANSLATED,
                     False,
                     source_id,
                     0,
-                    len(self._sources[source_id].text),
+                    len(source),
                     f"The quote is in {language.NAMES[written]} and {source_id} in "
                     f"{language.NAMES.get(original, original)}: a translation, not the "
                     "respondent's words.",
@@ -255,41 +249,17 @@ class QuoteIndex:
         return list(self._sources)
 
     @cached_property
-    def _postings(self) -> dict[str, "array[int]"]:
-        """For each word, in lower case, the numbers of the texts that have it, ascending."""
-        postings: dict[str, array[int]] = {}
-        for number, source in enumerate(self._sources.values()):
-            for word in set(_words(source.canonical)):
-                numbers = postings.get(word)
-                if numbers is None:
-                    postings[word] = array("I", (number,))
-                else:
-                    numbers.append(number)
-        return postings
-
-    def _candidates(self, words: Iterable[str]) -> Iterator[str]:
-        """The ids of the texts that have all these words, in the order given."""
-        lists = sorted(
-            (self._postings.get(word.lower(), array("I")) for word in set(words)), key=len
-        )
-        if not lists:
-            yield from self._sources
-            return
-        common: set[int] | None = None
-        for numbers in lists:
-            if common is not None and len(common) <= 8:
-                break
-            common = set(numbers) if common is None else common.intersection(numbers)
-        for number in sorted(common or ()):
-            yield self._ids[number]
+    def _words(self) -> WordIndex:
+        return WordIndex(source.canonical for source in self._sources.values())
 
     def _holders(self, needle: Needle, exclude: Mapping[str, Source]) -> list[tuple[str, Match]]:
         """The texts, the excluded apart, where the quote is verbatim: at most ``HOLDERS``."""
         readings = [needle.canonical, *(" ".join(read.fragments) for read in needle.elided)]
-        for words in dict.fromkeys(tuple(_words(reading)) for reading in readings):
+        for wanted in dict.fromkeys(tuple(words(reading)) for reading in readings):
+            ids = (self._ids[number] for number in self._words.having(wanted))
             found = (
                 (source_id, match)
-                for source_id in self._candidates(words)
+                for source_id in ids
                 if source_id not in exclude and (match := find(needle, self._sources[source_id]))
             )
             if holders := list(islice(found, HOLDERS)):
@@ -297,14 +267,14 @@ class QuoteIndex:
         return []
 
 
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _may_render(quote: str, source: str) -> bool:
-    """Whether the quote has a length that a translation of the source, or of a part, can have."""
-    mine, theirs = len(tokenise(quote)), len(tokenise(source))
-    return mine <= 2.5 * theirs + 3
+def _nearest(needle: Needle, texts: Mapping[str, str]) -> Nearest | None:
+    """The passage closest to the quote among canonical texts, or None without any word alike."""
+    found = (
+        Nearest(source_id, passage)
+        for source_id, text in texts.items()
+        if (passage := closest(needle.canonical, text))
+    )
+    return max(found, key=lambda near: near.passage.similarity, default=None)
 
 
 def _absent(explanation: str) -> Verdict:

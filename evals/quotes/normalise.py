@@ -35,8 +35,14 @@ _TABLE = {
 }
 
 
+_JOINER = "\u200d"
+_PICTOGRAPH = re.compile("[\u2190-\u2bff\U0001f000-\U0001faff]")
+
+
 def _from_table(found: re.Match[str]) -> str:
     character = found[0]
+    if character == _JOINER and _PICTOGRAPH.match(found.string, found.end()):
+        return _JOINER  # 👩 and 👩‍🚀 are two people
     if character != "Œ":
         return _TABLE[character]
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
