@@ -20,16 +20,16 @@ SHOWN = 5
 @command(
     help={
         "source": "Name of a [sources.NAME] table, or a file of answers "
-        "(.jsonl, .json, .csv; default: the only source configured)",
-        "out": "Folder to create (default: snapshots/NAME-DATE)",
-        "limit": "Take a reproducible sample of this many answers (default: all)",
-        "days": "Only answers of the last so many days (default: no limit)",
-        "since": "Only answers from this ISO date or time on, UTC unless it says otherwise",
-        "until": "Only answers before this ISO date or time",
-        "seed": "Which sample --limit takes (default: 0)",
+        "(.jsonl, .json, .csv; default: the only source configured).",
+        "out": "Folder to create (default: snapshots/NAME-DATE).",
+        "limit": "Take a reproducible sample of this many answers (default: all).",
+        "days": "Only answers of the last so many days (default: no limit).",
+        "since": "Only answers from this ISO date or time on, UTC unless it says otherwise.",
+        "until": "Only answers before this ISO date or time.",
+        "seed": "Which sample --limit takes (default: 0).",
         "pseudonymise": "none, respondents (their ids) or text (ids, e-mails, telephone numbers "
-        "and the like; default: respondents)",
-        "studies": "With a file of answers: the file, or glob, of its studies",
+        "and the like; default: respondents).",
+        "studies": "With a file of answers: the file, or glob, of its studies.",
     }
 )
 def snapshot(
@@ -50,6 +50,7 @@ def snapshot(
     from pathlib import Path
 
     from rich.console import Console
+    from rich.text import Text
 
     from evals.config import load
     from evals.snapshot.manifest import Filters, PseudonymMode
@@ -75,7 +76,7 @@ def snapshot(
             since=now - timedelta(days=days) if days else _moment("since", since),
             until=_moment("until", until),
         )
-        with Console(stderr=True).status(f"Reading {opened.label} …"):
+        with Console(stderr=True).status(Text(f"Reading {opened.label} …")):
             manifest = take_snapshot(opened, path, filters, hidden)
     _print(path, manifest)
     return ExitCode.OK if manifest.counts.kept else ExitCode.INCOMPLETE
@@ -145,6 +146,14 @@ def _print(path: "Path", manifest: "Manifest") -> None:
             console.print(Text(f"  {reject}"))
         if aside > SHOWN:
             console.print(Text(f"  … all of them in {path / 'rejects.jsonl'}"))
+    if counts.source_missing and not counts.studies:
+        console.print(
+            Text(
+                "No study was found, so no quote can be checked: give --studies with a file of "
+                "answers, or messages in the source's table.",
+                style="bold yellow",
+            )
+        )
     console.print(Text(f"Pseudonymised: {manifest.pseudonyms.mode.value}"))
     console.print(Text(f"Snapshot: {path}"))
     if counts.kept:

@@ -23,6 +23,7 @@ DIGITS = "123456789"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NUMBERED = re.compile(r"([A-Za-z]{1,16})([-_.]?)([0-9]{1,12})")
 CODED = re.compile(r"([A-Za-z]+[-_.](?=.)|[G-Zg-z]+)?([0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
+HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-fA-F]{6,}")
 WORDS = r"(?:r[ée]pondante?|respondent|participante?|panelist|panéliste)"
 PERSON_KEY = re.compile(
     r"(?:respondent|r[ée]pondant|participant|panelist|person|user|author)s?(?:[-_ ]?ids?)"
@@ -113,17 +114,17 @@ class Rewriter:
         ids = sorted({message.respondent_id for message in messages})
         self._message_ids = {message.id for message in messages}
         self._ids = IdIndex(ids, IdPolicy())
+        self._prefixes = _shared_prefixes(ids, pseudonymiser.prefixes)
         self._styles: dict[str, str] = {}
         for each in ids:
-            if match := NUMBERED.fullmatch(each):
+            match = NUMBERED.fullmatch(each)
+            if match and match[1].casefold() in self._prefixes:
                 self._styles.setdefault(match[1].casefold(), match[1] + match[2])
         if not ids:
             self._styles = {prefix.casefold(): f"{prefix}-" for prefix in pseudonymiser.prefixes}
         self._known = self._assign(ids)
         self._taken = set(self._known.values())
-        self._terms = Terms(
-            each for each in ids if not NUMBERED.fullmatch(each) and not _weak(each)
-        )
+        self._terms = Terms(each for each in ids if not (self._numbered(each) or _weak(each)))
         self._weak = any(_weak(each) for each in ids)
         self._pattern = self._written_forms(ids)
 
@@ -272,18 +273,30 @@ class Rewriter:
             attempt += 1
         return drawn
 
+    def _numbered(self, written: str) -> tuple[str, int] | None:
+        """Prefix and number of an id such as ``R-012``, in any presentation."""
+        match = NUMBERED.fullmatch(re.sub(SEPARATOR, "-", written))
+        if match and match[1].casefold() in self._styles:
+            return match[1].casefold(), int(match[3])
+        return None
+
     def _draw(self, written: str, attempt: int) -> str:
-        if match := NUMBERED.fullmatch(re.sub(SEPARATOR, "-", written)):
-            prefix = match[1].casefold()
-            style = self._styles.get(prefix, match[1] + match[2])
-            return style + self._of.draw("id", f"{prefix}{int(match[3])}", [DIGITS] * 10, attempt)
+        if numbered := self._numbered(written):
+            prefix, number = numbered
+            drawn = self._of.draw("id", f"{prefix}{number}", [DIGITS] * 10, attempt)
+            return self._styles[prefix] + drawn
         key = written.casefold()
         if written.isdecimal():
             return self._of.draw("id", key, [DIGITS] * 10, attempt)
-        coded = CODED.fullmatch(written)
+        coded = self._coded(written)
         if coded and sum(map(str.isalnum, coded[2])) >= 8 and any(map(str.isdigit, coded[2])):
             return (coded[1] or "") + self._of.draw("id", key, _alphabets(coded[2]), attempt)
         return "R-" + self._of.draw("id", key, [DIGITS] * 10, attempt)
+
+    def _coded(self, written: str) -> re.Match[str] | None:
+        """An id such as ``Reb28d425``: a prefix, or none, and a code."""
+        match = CODED.fullmatch(written)
+        return match if match and _letters(match[1]) in {"", *self._prefixes} else None
 
     def _written_forms(self, ids: list[str]) -> re.Pattern[str] | None:
         """Every way in which a numbered or coded id is written, known or invented."""
@@ -292,8 +305,8 @@ class Rewriter:
         ]
         coded = set()
         for each in ids:
-            match = CODED.fullmatch(each)
-            if match and match[1] and re.fullmatch(r"[0-9a-fA-F]{6,}", match[2]):
+            match = self._coded(each)
+            if match and match[1] and HEXADECIMAL.fullmatch(match[2]):
                 coded.add(rf"{re.escape(match[1])}[0-9a-f]{{{len(match[2])}}}")
         if not ids:
             # A digit somewhere: "refaced" is a word.
@@ -311,6 +324,33 @@ class Rewriter:
         if not parts:
             return None
         return re.compile(rf"(?<![^\W_])(?:{'|'.join(parts)})(?![^\W_])", re.IGNORECASE)
+
+
+def _shared_prefixes(ids: list[str], configured: tuple[str, ...]) -> set[str]:
+    """The prefixes that tell nothing of a person, so that a pseudonym may keep them.
+
+    Those configured, those of a letter or two, and those that at least half of the ids share:
+    the "anna" of ``anna12`` must not survive.
+    """
+    prefixes: Counter[str] = Counter()
+    for each in ids:
+        coded, numbered = CODED.fullmatch(each), NUMBERED.fullmatch(each)
+        if coded and HEXADECIMAL.fullmatch(coded[2]):
+            prefixes[_letters(coded[1])] += 1
+        elif numbered:
+            prefixes[numbered[1].casefold()] += 1
+        elif coded:
+            prefixes[_letters(coded[1])] += 1
+    shared = {
+        prefix
+        for prefix, count in prefixes.items()
+        if len(prefix) <= 2 or (count >= 2 and count * 2 >= len(ids))
+    }
+    return (shared | {prefix.casefold() for prefix in configured}) - {""}
+
+
+def _letters(prefix: str | None) -> str:
+    return (prefix or "").rstrip("-_.").casefold()
 
 
 def _weak(written: str) -> bool:

@@ -351,7 +351,7 @@ def _with_source_state(
         else:
             missing.add(case.study_id)
             if case.source_missing is None:
-                updates["source_missing"] = f"study {case.study_id!r} is no longer in the source"
+                updates["source_missing"] = f"study {case.study_id!r} is not in the source"
     if case.output is None and case.state is OutputState.OK:
         updates["state"] = OutputState.MISSING
     return case.model_copy(update=updates) if updates else case

@@ -214,6 +214,7 @@ def _written(
 def _passages(messages: list[dict[str, str]]) -> Iterator[tuple[dict[str, str], str]]:
     """Messages and a passage of each: plain words that no one else wrote, in message order."""
     for message in messages[::7]:
-        found = re.search(r"\b(?:[A-Za-z']+ ){8,12}[A-Za-z]+\b", message["text"])
+        # Cut between words only: half of "low-priority" would not be anyone's words.
+        found = re.search(r"(?<!\S)(?:[A-Za-z']+ ){8,12}[A-Za-z]+(?![^\s.,;!?])", message["text"])
         if found and sum(found.group() in each["text"] for each in messages) == 1:
             yield message, found.group()

@@ -19,6 +19,16 @@ from evals.snapshot.sources.files import FileSource
 Write = Callable[[str, str | bytes], Path]
 
 
+OFFERED = """
+class Nowhere:
+    def __init__(self, name, options, root):
+        self.label = f"{name} {dict(options)} {root}"
+
+    def close(self):
+        pass
+"""
+
+
 def read(root: Path, **options: Any) -> tuple[list[Case], list[Reject]]:
     """All cases and rejects of a file source."""
     with closing(FileSource("test", options, root)) as source:
@@ -296,6 +306,23 @@ def test_sources_of_the_configuration(tmp_path: Path, write: Write) -> None:
         assert len(list(source.cases(Window()))) == 1
     with pytest.raises(UsageError, match="no source 'other'"):
         open_source("other", config)
+
+
+def test_another_package_can_offer_a_source(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("offer/offer.py", OFFERED)
+    write("offer/offer-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: offer\nVersion: 1\n")
+    write(
+        "offer/offer-1.dist-info/entry_points.txt", "[ancrage.sources]\nnowhere = offer:Nowhere\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "offer"))
+    write("evals.toml", '[sources.prod]\ntype = "nowhere"\ncolour = "blue"\n')
+    with closing(open_source(None, load(tmp_path))) as source:
+        assert source.label == f"prod {{'colour': 'blue'}} {tmp_path}"
+    write("other/evals.toml", '[sources.prod]\ntype = "excel"\n')
+    with pytest.raises(UsageError, match="known: jsonl, sql, langfuse, nowhere"):
+        open_source(None, load(tmp_path / "other"))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def chosen(ids: list[str], limit: int, seed: int) -> tuple[list[str], Counter[st
     return cases, left_out, sum(isinstance(item, Reject) for item in items)
 
 
-@settings(max_examples=60)
+@settings(deadline=None, max_examples=60)
 @given(
     ids=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=60),
     limit=st.integers(1, 20),

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from evals.domain import OutputState
+from evals.domain import Answer, OutputState
 from evals.errors import UsageError
 from evals.snapshot import Filters, Manifest, Snapshot, open_snapshot
 from evals.snapshot.manifest import PseudonymMode, Reject
@@ -123,6 +123,32 @@ def test_window_is_pushed_down_and_the_sample_ignores_row_order(
     assert by_query.counts.kept == by_table.counts.kept == 12
     assert by_query.counts.sampled_out == by_table.counts.sampled_out == 19
     assert [case.id for case in one.cases()] == [case.id for case in two.cases()]
+
+
+def test_types_of_postgresql_become_json(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SURVEY_URL", postgres)
+    query = """
+        SELECT '3f2a9c1e-77b0-4c1d-9e2f-aa01bb02cc03'::uuid AS id, 5::numeric AS study_id,
+        'q' AS question, '{"text": "a"}'::jsonb AS reply, '[{"role": "user", "content": "h"}]'::json
+        AS history, '2026-01-31 10:00+01'::timestamptz AS time,
+        '{"effort": "low"}'::jsonb AS parameters,
+        1.5::numeric AS price, now()::date AS day, 'a:b :: c' AS colons, '50 %' AS percent
+    """
+    paths = {"price": "price", "colons": "colons", "percent": "percent"}
+    options = {
+        "url_env": "SURVEY_URL",
+        "answers": {"query": query, "fields": {"answer": "reply.text", "metadata": paths}},
+    }
+    _, snapshot = take(options, tmp_path / "snapshot")
+    case = snapshot.case("3f2a9c1e-77b0-4c1d-9e2f-aa01bb02cc03")
+    assert case.study_id == "5"
+    assert case.output == Answer(text="a")
+    assert case.input.history[0].content == "h"
+    assert case.provenance.time == datetime(2026, 1, 31, 9, tzinfo=UTC)
+    assert case.provenance.parameters == {"effort": "low"}
+    assert case.metadata == {"price": "1.5", "colons": "a:b :: c", "percent": "50 %"}
 
 
 def test_bad_rows_are_set_aside_and_the_rest_kept(database: Engine, tmp_path: Path) -> None:

@@ -39,7 +39,9 @@ def test_cases_and_studies_come_back(snapshot: Snapshot, study: Study) -> None:
         snapshot.case("zzz")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(
+    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40
+)
 @given(
     ids=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True),
     text=st.text(st.characters(exclude_categories=["Cs"])),
