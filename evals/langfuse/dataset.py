@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
+from langfuse.api import Dataset as Record
 from langfuse.api import DatasetItem
 
 from evals.domain import Case, Study
@@ -23,12 +24,26 @@ SNAPSHOTS = Path("snapshots")
 class Dataset:
     """The active items of a dataset as they were at ``version``."""
 
-    id: str
-    name: str
+    record: Record
     version: datetime
     items: tuple[DatasetItem, ...]
-    snapshot_hash: str | None
-    """Of the snapshot last pushed to it."""
+
+    @property
+    def id(self) -> str:
+        """The dataset's id."""
+        return self.record.id
+
+    @property
+    def name(self) -> str:
+        """The dataset's name, folders included."""
+        return self.record.name
+
+    @property
+    def snapshot_hash(self) -> str | None:
+        """The hash of the snapshot last pushed to it; None when it was made otherwise."""
+        metadata = self.record.metadata
+        note = metadata.get(KEY) if isinstance(metadata, dict) else None
+        return note.get("snapshot") if isinstance(note, dict) else None
 
     @cached_property
     def by_case(self) -> dict[str, DatasetItem]:
@@ -67,14 +82,7 @@ def read_dataset(connection: Connection, name: str, version: datetime | None = N
         newest = max(item.updated_at for item in items)
         now = max(datetime.now(UTC), newest) + timedelta(milliseconds=1)
         version = now.replace(microsecond=now.microsecond // 1000 * 1000)
-    note = found.metadata.get(KEY) if isinstance(found.metadata, dict) else None
-    return Dataset(
-        id=found.id,
-        name=found.name,
-        version=version,
-        items=items,
-        snapshot_hash=note.get("snapshot") if isinstance(note, dict) else None,
-    )
+    return Dataset(found, version, items)
 
 
 def local_snapshot(connection: Connection, dataset: Dataset, root: Path = SNAPSHOTS) -> Snapshot:

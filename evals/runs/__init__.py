@@ -1,12 +1,22 @@
 """The run record and the loop that fills it."""
 
-from evals.runs.experiment import OnItem, Producer, recorded, run_experiment, score_run
+from evals.runs.experiment import (
+    Drive,
+    OnItem,
+    Producer,
+    Steps,
+    drive,
+    recorded,
+    run_experiment,
+    score_run,
+)
 from evals.runs.record import RUNS, RunFolder, ScoringFolder, create_run, find_run, list_runs
 from evals.runs.scoring import evaluate
 from evals.runs.view import Item, ModeSummary, RunView
 
 __all__ = [
     "RUNS",
+    "Drive",
     "Item",
     "ModeSummary",
     "OnItem",
@@ -14,7 +24,9 @@ __all__ = [
     "RunFolder",
     "RunView",
     "ScoringFolder",
+    "Steps",
     "create_run",
+    "drive",
     "evaluate",
     "find_run",
     "list_runs",

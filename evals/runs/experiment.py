@@ -7,6 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -33,6 +34,18 @@ recorded as ``failed`` with the exception's words."""
 
 OnItem = Callable[[Case, Output, Scored], None]
 
+
+@dataclass(frozen=True)
+class Steps:
+    """The two steps of a case; each is in its journal when it returns."""
+
+    answer: Callable[[Case], Awaitable[Output]]
+    score: Callable[[Case, Output], Awaitable[Scored]]
+
+
+Drive = Callable[[Steps, Iterable[Case], int], Awaitable[None]]
+"""Takes each case through both steps, so many at once; another runner can take its place."""
+
 RETRIED = frozenset({OutputState.FAILED, OutputState.OVER_BUDGET})
 """States that ``--resume`` tries again; the other ones are what the assistant really did."""
 
@@ -53,6 +66,15 @@ async def recorded(case: Case) -> Output:
     )
 
 
+async def drive(steps: Steps, cases: Iterable[Case], concurrency: int) -> None:
+    """The runner of the project itself: draws cases as they are needed."""
+
+    async def work(case: Case) -> None:
+        await steps.score(case, await steps.answer(case))
+
+    await _each(work, cases, concurrency)
+
+
 async def run_experiment(
     folder: RunFolder,
     cases: Iterable[Case],
@@ -62,6 +84,7 @@ async def run_experiment(
     *,
     concurrency: int = 1,
     on_item: OnItem | None = None,
+    drive: Drive = drive,
 ) -> Run:
     """Produce and score every case that the record does not hold yet; returns the manifest.
 
@@ -85,17 +108,22 @@ async def run_experiment(
             outputs = stack.enter_context(folder.journal())
             scores = stack.enter_context(scoring.journal())
 
-            async def work(case: Case) -> None:
+            async def answer(case: Case) -> Output:
                 output = unscored.pop(case.id, None)
                 if output is None:
                     output = await _produce(produce, case)
                     outputs.append(output)
+                return output
+
+            async def score(case: Case, output: Output) -> Scored:
                 entry = await evaluate(sources.subject(case, output), evaluators)
                 scores.append(entry)
                 if on_item:
                     on_item(case, output, entry)
+                return entry
 
-            await _each(work, (case for case in cases if case.id not in scored), concurrency)
+            todo = (case for case in cases if case.id not in scored)
+            await drive(Steps(answer, score), todo, concurrency)
         interrupted = False
     finally:
         run = close(folder, scoring, sources, interrupted=interrupted)

@@ -1,6 +1,6 @@
 """Snapshots, evaluators and runs for the tests of Langfuse."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from evals.domain import (
     Evaluation,
     FailureMode,
     Finding,
+    JsonValue,
     Message,
     OutputState,
     Passage,
@@ -19,8 +20,13 @@ from evals.domain import (
     Study,
     ToolCall,
 )
-from evals.evaluator import Subject
+from evals.evaluator import Evaluator, Subject
+from evals.langfuse.connection import Connection
+from evals.langfuse.experiment import Tracing, open_session, resume_session
+from evals.langfuse.target import KEY
+from evals.runs import Producer, RunFolder, create_run, recorded, run_experiment
 from evals.snapshot import Snapshot, open_snapshot, write_snapshot
+from evals.source import Sources
 
 TIME = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 STUDY = Study(
@@ -119,3 +125,52 @@ class Shy:
 
 EVALUATORS = (Wrong(), Shy())
 MISSING = {"output": None, "state": OutputState.MISSING}
+
+
+async def audit(data: Snapshot, root: Path, name: str | None = None) -> RunFolder:
+    """A local run, made with no Langfuse."""
+    folder = create_run(data, kind="audit", name=name, root=root)
+    await run_experiment(folder, data.cases(), recorded, EVALUATORS, Sources(data), concurrency=4)
+    return folder
+
+
+async def experiment(
+    connection: Connection,
+    dataset: str,
+    root: Path,
+    *,
+    name: str = "essai",
+    produce: Producer = recorded,
+    evaluators: Sequence[Evaluator] = EVALUATORS,
+    concurrency: int = 4,
+) -> Tracing:
+    """A run through the SDK's runner; ``finish`` it to publish."""
+    session = open_session(connection, dataset)
+    details: dict[str, JsonValue] = {KEY: session.target(name).model_dump(mode="json")}
+    folder = create_run(session.snapshot, kind="audit", name=name, root=root, details=details)
+    return await resume(
+        connection, folder, produce=produce, evaluators=evaluators, concurrency=concurrency
+    )
+
+
+async def resume(
+    connection: Connection,
+    folder: RunFolder,
+    *,
+    produce: Producer = recorded,
+    evaluators: Sequence[Evaluator] = EVALUATORS,
+    concurrency: int = 4,
+) -> Tracing:
+    """Go on with a run through the SDK's runner."""
+    tracing = Tracing(resume_session(connection, folder), folder)
+    data = tracing.session.snapshot
+    await run_experiment(
+        folder,
+        data.cases(),
+        tracing.traced(produce),
+        evaluators,
+        Sources(data),
+        concurrency=concurrency,
+        drive=tracing.drive,
+    )
+    return tracing

@@ -139,6 +139,9 @@ class LangfuseServer:
                 return 200, self._read(path, query)
             if method == "POST":
                 return self._write(path, body, headers)
+            if method == "DELETE" and path.startswith("/scores/"):
+                self.store.delete_score(unquote(path.removeprefix("/scores/")))
+                return 202, {"message": "Score deletion queued"}
         raise RefusedError(405, "Method not allowed")
 
     def _authenticate(self, headers: Any) -> None:

@@ -225,6 +225,10 @@ class Store:
         self.scores[key] = row
         return row
 
+    def delete_score(self, identifier: str) -> None:
+        for key in [key for key in self.scores if key[2] == identifier]:
+            del self.scores[key]
+
     def scores_of(self, kind: str, identifier: str) -> list[Row]:
         """The scores attached to one subject, without what the store adds."""
         rows = self.visible(self.scores.values())

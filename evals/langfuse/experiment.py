@@ -1,0 +1,324 @@
+"""Run an experiment through the SDK's own runner, and keep the record of it all the same.
+
+The SDK opens the spans, so that traces, nesting and latency are what its users know; every
+output and score is in the local journals before the SDK hears of it. Scores are not left to the
+SDK, which drops those it cannot deliver: ``publish`` sends them.
+"""
+
+import asyncio
+import contextvars
+import logging
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from langfuse import Langfuse
+from langfuse._client.datasets import DatasetClient
+from langfuse.api import DatasetItem
+from opentelemetry import trace as otel
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
+
+from evals.domain import Case, Output, OutputState
+from evals.errors import UsageError
+from evals.langfuse.connection import Connection
+from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
+from evals.langfuse.proof import find_experiment
+from evals.langfuse.publish import (
+    Receipt,
+    Say,
+    description,
+    experiment_metadata,
+    new_target,
+    publish,
+)
+from evals.langfuse.spans import ReliableExporter, output_of, usage_details
+from evals.langfuse.target import KEY, Target
+from evals.runs import Drive, Producer, RunFolder, Steps
+from evals.snapshot import Snapshot
+
+QUEUE = "OTEL_BSP_MAX_QUEUE_SIZE"
+SPANS_HELD = 1_000_000
+"""Spans that may wait to be sent; the default, 2,048, drops the oldest in silence."""
+WARNINGS = 20
+
+
+@dataclass(frozen=True)
+class Session:
+    """A dataset ready to be run on: one client, one pinned version, one local snapshot."""
+
+    connection: Connection
+    dataset: Dataset
+    snapshot: Snapshot
+
+    def target(self, run_name: str) -> Target:
+        """The experiment of that name.
+
+        Raises:
+            UsageError: Langfuse has a run of that name on this dataset already.
+        """
+        target = new_target(self.connection, self.dataset, run_name)
+        since = datetime(2020, 1, 1, tzinfo=self.dataset.version.tzinfo)
+        if find_experiment(self.connection, target.experiment_id, since):
+            raise UsageError(
+                f"Langfuse has a run named {run_name!r} on dataset {self.dataset.name!r}; its "
+                "items would mix with these: give another --run-name"
+            )
+        return target
+
+
+def open_session(connection: Connection, dataset: str, version: datetime | None = None) -> Session:
+    """Everything that is checked before any work: server, tracing, dataset, cases.
+
+    Raises:
+        UsageError: tracing is off or sampled, there is no such dataset, or an item is no case.
+        LangfuseError: Langfuse cannot be reached, refuses the keys or is too old.
+    """
+    _refuse_sampling()
+    _ = connection.server
+    found = read_dataset(connection, dataset, version)
+    return Session(connection, found, local_snapshot(connection, found))
+
+
+def resume_session(connection: Connection, folder: RunFolder) -> Session:
+    """The session that a run was made in, to go on with it.
+
+    Raises:
+        UsageError: the run was made without Langfuse.
+    """
+    details = folder.run.details.get(KEY)
+    if not isinstance(details, dict):
+        raise UsageError(f"run {folder.run.id} was not made on a dataset of Langfuse")
+    _refuse_sampling()
+    target = Target.model_validate(details)
+    dataset = read_dataset(connection, target.dataset, target.version)
+    return Session(connection, dataset, folder.snapshot())
+
+
+class Tracing:
+    """The SDK's client for one run, its exporter watched."""
+
+    def __init__(self, session: Session, folder: RunFolder) -> None:
+        os.environ.setdefault(QUEUE, str(SPANS_HELD))
+        self.session, self.folder = session, folder
+        self.target = Target.model_validate(folder.run.details[KEY])
+        self.exporter = ReliableExporter(session.connection)
+        keys, settings = session.connection.credentials, session.connection.settings
+        self.client = Langfuse(
+            public_key=keys.public_key,
+            secret_key=keys.secret_key,
+            base_url=keys.base_url,
+            timeout=int(settings.timeout) or 1,
+            flush_at=64,
+            sample_rate=1.0,
+            span_exporter=self.exporter,
+        )
+        _refuse_sampled_provider()
+        self.warnings: list[str] = []
+        self._traced: dict[str, tuple[Case, Output]] = {}
+        self._generations = _Generations()
+        otel.get_tracer_provider().add_span_processor(self._generations)  # type: ignore[attr-defined]
+
+    def traced(self, produce: Producer) -> Producer:
+        """``produce``, its outputs marked with the trace they were made in."""
+
+        async def wrapped(case: Case) -> Output:
+            mark = {
+                "experiment_id": self.target.experiment_id,
+                "trace_id": self.client.get_current_trace_id(),
+                "observation_id": self.client.get_current_observation_id(),
+            }
+            try:
+                output = await produce(case)
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001  a failed output is traced like any other
+                output = Output(
+                    case_id=case.id,
+                    state=OutputState.FAILED,
+                    reason=f"{type(error).__name__}: {error}",
+                )
+            return output.model_copy(update={"details": {**output.details, KEY: mark}})
+
+        return wrapped
+
+    @property
+    def drive(self) -> Drive:
+        """The runner of the SDK, in the place of ours."""
+
+        async def drive(steps: Steps, cases: Iterable[Case], concurrency: int) -> None:
+            todo = {case.id: case for case in cases}
+            by_case = self.session.dataset.by_case
+            items = [by_case[name] for name in todo if name in by_case]
+            of_item = {item.id: todo[name] for name, item in by_case.items() if name in todo}
+            # A clean context: under an active span all items would share one trace.
+            context = contextvars.Context()
+            loops: list[asyncio.AbstractEventLoop] = []
+            runner = asyncio.get_running_loop().run_in_executor(
+                None, context.run, self._run, steps, items, of_item, concurrency, loops
+            )
+            try:
+                with self._watched():
+                    await asyncio.shield(runner)
+            except asyncio.CancelledError:
+                for loop in loops:
+                    loop.call_soon_threadsafe(_cancel_all, loop)
+                await asyncio.wait([runner])
+                raise
+
+        return drive
+
+    def _run(
+        self,
+        steps: Steps,
+        items: list[DatasetItem],
+        of_item: dict[str, Case],
+        concurrency: int,
+        loops: list[asyncio.AbstractEventLoop],
+    ) -> None:
+        async def task(*, item: DatasetItem, **_: Any) -> dict[str, Any]:
+            if not loops:
+                loops.append(asyncio.get_running_loop())
+            case = of_item[item.id]
+            output = await steps.answer(case)
+            self._show(case, output)
+            self._traced[str(self.client.get_current_trace_id())] = case, output
+            return output_of(output)
+
+        async def ancrage(**_: Any) -> list[Any]:
+            case, output = self._traced.pop(str(self.client.get_current_trace_id()))
+            entry = await steps.score(case, output)
+            scores = {
+                score.name: score.reason if score.value is None else score.value
+                for evaluation in entry.evaluations
+                for score in evaluation.scores
+            }
+            self.client.update_current_span(metadata={"scores": scores})
+            return []
+
+        dataset = DatasetClient(
+            dataset=self.session.dataset.record,
+            items=items,
+            langfuse_client=self.client,
+            version=self.target.version,
+        )
+        dataset.run_experiment(
+            name=self.target.run_name,
+            run_name=self.target.run_name,
+            description=description(self.folder.run),
+            task=task,  # type: ignore[arg-type]  # datasets have no local items
+            evaluators=[ancrage],
+            max_concurrency=max(1, concurrency),
+            metadata=experiment_metadata(self.folder.run),
+            experiment_id=self.target.experiment_id,
+        )
+        self.exporter.wait()
+
+    def _show(self, case: Case, output: Output) -> None:
+        """Make a failure and the cost of an answer visible on the item's trace."""
+        if output.state is not OutputState.OK:
+            self.client.update_current_span(
+                level="ERROR", status_message=f"{output.state}: {output.reason or 'no answer'}"
+            )
+        usage = output.usage or (output.answer.usage if output.answer else None)
+        if self._generations.pop(self.client.get_current_trace_id()):
+            return  # The assistant's own spans carry its tokens and cost.
+        if usage and (details := usage_details(usage)):
+            model = output.details.get("model") or case.provenance.model
+            self.client.start_observation(
+                name="answer",
+                as_type="generation",
+                model=str(model) if model else None,
+                usage_details=details,
+                cost_details=None if usage.cost is None else {"total": usage.cost},
+            ).end()
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Keep what the SDK only logs: it is where losses show."""
+        handler = _Keep(self.warnings)
+        loggers = [logging.getLogger(name) for name in ("langfuse", "opentelemetry")]
+        before = [(each, each.propagate) for each in loggers]
+        for each in loggers:
+            each.addHandler(handler)
+            each.propagate = False
+        try:
+            yield
+        finally:
+            for each, propagate in before:
+                each.removeHandler(handler)
+                each.propagate = propagate
+
+    def finish(self, say: Say = lambda _: None) -> Receipt:
+        """Send the scores, read everything back, write the receipt.
+
+        Raises:
+            LangfuseError: Langfuse cannot be reached; the local record is whole.
+        """
+        lost = self.exporter.failed
+        if lost:
+            say(f"{lost:,} spans were refused or not answered; sending their items again")
+        return publish(self.session.connection, self.folder, fresh=not lost, say=say)
+
+
+class _Generations(SpanProcessor):
+    """The traces in which a call of a model was traced."""
+
+    MARKS = ("gen_ai.request.model", "llm.model_name", "langfuse.observation.model.name")
+
+    def __init__(self) -> None:
+        self._traces: set[str] = set()
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Note the trace of a model's call."""
+        if span.context and any(mark in (span.attributes or {}) for mark in self.MARKS):
+            self._traces.add(otel.format_trace_id(span.context.trace_id))
+
+    def pop(self, trace_id: str | None) -> bool:
+        """Whether a model's call was traced there; forgets it."""
+        found = trace_id in self._traces
+        self._traces.discard(str(trace_id))
+        return found
+
+
+class _Keep(logging.Handler):
+    def __init__(self, kept: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.kept = kept
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if len(self.kept) < WARNINGS:
+            self.kept.append(f"{record.name}: {record.getMessage()}"[:500])
+
+
+def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    for each in asyncio.all_tasks(loop):
+        each.cancel()
+
+
+def _refuse_sampling() -> None:
+    """Refuse an environment in which the SDK would drop traces without a word."""
+    for name, wrong in (
+        ("LANGFUSE_TRACING_ENABLED", "false"),
+        ("OTEL_SDK_DISABLED", "true"),
+    ):
+        if os.environ.get(name, "").lower() == wrong:
+            raise UsageError(f"{name}={wrong}: no trace would be sent; unset it")
+    rate = os.environ.get("LANGFUSE_SAMPLE_RATE", "1")
+    try:
+        whole = float(rate) >= 1
+    except ValueError:
+        whole = False
+    if not whole:
+        raise UsageError(
+            f"LANGFUSE_SAMPLE_RATE={rate}: experiments would be sampled too; unset it for this run"
+        )
+
+
+def _refuse_sampled_provider() -> None:
+    sampler = getattr(otel.get_tracer_provider(), "sampler", None)
+    if isinstance(sampler, TraceIdRatioBased) and sampler.rate < 1:
+        raise UsageError("the program has set up tracing with a sample rate below 1; set it to 1")

@@ -1,0 +1,226 @@
+"""Proof: a run counts as sent when it has been read back, item by item and score by score."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from langfuse.api import Experiment, ExperimentItem
+
+from evals.domain import Frozen
+from evals.langfuse.connection import Connection
+from evals.langfuse.target import Place, Target
+
+PAGE = 100
+INLINE_SCORES = 50
+"""The most scores that an item carries in a listing; more are asked for by trace."""
+TRACES = 40
+"""Trace ids in one request."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the local record says must be there."""
+
+    target: Target
+    since: datetime
+    """No item started before it."""
+    places: dict[str, Place]
+    """By item id."""
+    failed: frozenset[str]
+    """Item ids whose output is not ``ok``: their level must be ERROR."""
+    scores: dict[str, tuple[str, float]]
+    """Name and value by score id."""
+    run_uid: str
+    """Items of this run, but of an earlier attempt, are not foreign."""
+
+
+class Missing(Frozen):
+    """What is not there, or not as it should be; all empty when the run can be seen whole."""
+
+    items: tuple[str, ...] = ()
+    """Item ids that are absent."""
+    levels: tuple[str, ...] = ()
+    """Item ids that failed and do not show it, or the reverse."""
+    versions: tuple[str, ...] = ()
+    """Item ids seen on another version of the dataset."""
+    foreign: tuple[str, ...] = ()
+    """Item ids that another run wrote under the same name."""
+    scores: tuple[str, ...] = ()
+    """Ids of scores that are absent or have another value."""
+
+    @property
+    def nothing(self) -> bool:
+        """Whether all is there."""
+        return not any((self.items, self.levels, self.versions, self.foreign, self.scores))
+
+    def __str__(self) -> str:
+        parts = (
+            (self.items, "items absent"),
+            (self.levels, "items with another level"),
+            (self.versions, "items on another version"),
+            (self.foreign, "items of another run"),
+            (self.scores, "scores absent or different"),
+        )
+        return "; ".join(
+            f"{len(found):,} {label} ({', '.join(found[:3])}{', …' if len(found) > 3 else ''})"
+            for found, label in parts
+            if found
+        )
+
+
+@dataclass
+class Seen:
+    """One look at an experiment."""
+
+    experiment: Experiment | None
+    items: dict[str, list[ExperimentItem]] = field(default_factory=dict)
+    """By item id; several when the item was run more than once."""
+    scores: dict[str, float] = field(default_factory=dict)
+    """Value by score id."""
+
+
+def prove(
+    connection: Connection,
+    expected: Expected,
+    *,
+    deadline: float | None = None,
+    items_only: bool = False,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[Seen, Missing]:
+    """Look until nothing is missing or the deadline has passed; returns the last look.
+
+    What is written is seen after some seconds, up to half a minute on a busy server.
+
+    Raises:
+        LangfuseError: Langfuse cannot be read.
+    """
+    settings = connection.settings
+    end = time.monotonic() + (settings.deadline if deadline is None else deadline)
+    while True:
+        last = time.monotonic() >= end
+        row = find_experiment(connection, expected.target.experiment_id, expected.since)
+        count = row.item_count if row else 0
+        if count >= len(expected.places) or last:
+            seen = look(connection, expected, row, items_only=items_only)
+            missing = compare(seen, expected, items_only=items_only)
+            if missing.nothing or last or missing.foreign:
+                return seen, missing
+            say(f"waiting for Langfuse to show {missing}")
+        else:
+            say(f"waiting for Langfuse to show {count:,} of {len(expected.places):,} items")
+        time.sleep(min(settings.poll, max(0.0, end - time.monotonic())))
+
+
+def look(
+    connection: Connection,
+    expected: Expected,
+    row: Experiment | None,
+    *,
+    items_only: bool = False,
+) -> Seen:
+    """Read the items of an experiment, and the scores of its items and its own."""
+    seen = Seen(row)
+    if row is None:
+        return seen
+    crowded: list[str] = []
+    fields = "core,dataset,experimentMetadata" + ("" if items_only else ",scores")
+    for item in experiment_items(connection, row.id, expected.since, fields):
+        seen.items.setdefault(item.experiment_item_id, []).append(item)
+        for score in item.scores or ():
+            seen.scores[score.id] = _number(score.value)
+        if len(item.scores or ()) >= INLINE_SCORES:
+            crowded.append(item.trace_id)
+    if items_only:
+        return seen
+    for start in range(0, len(crowded), TRACES):
+        traces = crowded[start : start + TRACES]
+        for score in find_scores(connection, trace_id=",".join(traces)):
+            seen.scores[score.id] = _number(score.value)
+    for score in find_scores(connection, experiment_id=row.id):
+        seen.scores[score.id] = _number(score.value)
+    return seen
+
+
+def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Missing:
+    """What ``expected`` has and ``seen`` has not."""
+    absent, levels, versions, foreign = [], [], [], []
+    for name, place in expected.places.items():
+        for item in seen.items.get(name, ()):
+            if (item.trace_id, item.id) == (place.trace_id, place.observation_id):
+                if (str(item.level.value) == "ERROR") != (name in expected.failed):
+                    levels.append(name)
+                if item.experiment_item_version != expected.target.version:
+                    versions.append(name)
+                break
+        else:
+            absent.append(name)
+    for name, items in seen.items.items():
+        own = expected.places.get(name)
+        if any(
+            (own is None or item.trace_id != own.trace_id)
+            and (item.experiment_metadata or {}).get("uid") != expected.run_uid
+            for item in items
+        ):
+            foreign.append(name)
+    scores = [
+        name
+        for name, (_, value) in expected.scores.items()
+        if not items_only and seen.scores.get(name) != value
+    ]
+    return Missing(
+        items=tuple(absent),
+        levels=tuple(levels),
+        versions=tuple(versions),
+        foreign=tuple(foreign),
+        scores=tuple(scores),
+    )
+
+
+def find_experiment(
+    connection: Connection, experiment_id: str, since: datetime
+) -> Experiment | None:
+    """The row of an experiment; None when it cannot be seen."""
+    answer = connection.call(
+        connection.api.experiments.list,
+        from_start_time=since - timedelta(hours=1),
+        id=experiment_id,
+        fields="core,metadata",
+    )
+    return answer.data[0] if answer.data else None
+
+
+def experiment_items(
+    connection: Connection, experiment_id: str, since: datetime, fields: str
+) -> Iterator[ExperimentItem]:
+    """Every item of an experiment, page by page."""
+    yield from _pages(
+        connection,
+        connection.api.experiments.list_items,
+        from_start_time=since - timedelta(hours=1),
+        experiment_id=experiment_id,
+        fields=fields,
+        score_limit=INLINE_SCORES,
+    )
+
+
+def find_scores(connection: Connection, **subject: Any) -> Iterator[Any]:
+    """Every score of a subject, with details."""
+    yield from _pages(
+        connection, connection.api.scores.get_many, fields="details,subject", **subject
+    )
+
+
+def _pages(connection: Connection, method: Callable[..., Any], **query: Any) -> Iterable[Any]:
+    cursor = None
+    while True:
+        answer = connection.call(method, limit=PAGE, cursor=cursor, **query)
+        yield from answer.data
+        cursor = answer.meta.cursor
+        if not cursor:
+            return
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else float("nan")

@@ -1,0 +1,346 @@
+"""Send a local run to Langfuse, or what is missing of it, and read it back.
+
+What was seen already is not sent again; ids and times are fixed, so that what is sent twice is
+there once. The receipt, ``langfuse.json`` in the run's folder, says what could be seen.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from langfuse.api import CreateScoreRequest
+from pydantic import ValidationError
+
+from evals.config import describe
+from evals.domain import Frozen, JsonValue, OutputState, Run
+from evals.errors import UsageError
+from evals.langfuse.connection import Connection, LangfuseError
+from evals.langfuse.dataset import Dataset, read_dataset
+from evals.langfuse.proof import Expected, Missing, prove
+from evals.langfuse.scores import UNSCORED, Delivery, deliver, item_scores, run_scores, score_id
+from evals.langfuse.spans import ReliableExporter, item_spans
+from evals.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
+from evals.runs import Item, RunFolder, RunView
+
+RECEIPT = "langfuse.json"
+Say = Callable[[str], None]
+
+
+class Receipt(Frozen):
+    """What was sent, and what of it could be read back."""
+
+    format: int = 1
+    target: Target
+    url: str
+    server: str
+    """Version of the server."""
+    checked: datetime
+    cases: int
+    """Cases of the run."""
+    items: int
+    """Those that have an output, and so must be seen."""
+    items_seen: int
+    scores: int
+    scores_seen: int
+    sent_items: int = 0
+    """By this publication, not by earlier ones."""
+    sent_scores: int = 0
+    rejected: dict[str, str] = {}
+    """Scores that the server refuses, and why."""
+    stopped: str | None = None
+    """Why sending ended early, when it did."""
+    missing: Missing = Missing()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of the run can be seen."""
+        return self.missing.nothing and self.stopped is None
+
+    def __str__(self) -> str:
+        if self.complete:
+            return (
+                f"seen in Langfuse: {self.items_seen:,} items, {self.scores_seen:,} scores\n"
+                f"{self.url}"
+            )
+        why = "; ".join(filter(None, (self.stopped, str(self.missing))))
+        refused = "".join(
+            f"\n  refused: {name}: {reason}" for name, reason in list(self.rejected.items())[:3]
+        )
+        return (
+            f"not whole in Langfuse: {why}{refused}\n"
+            "the local record is whole; send what is missing with: "
+            f"invoke publish {self.target.run_name}"
+        )
+
+
+def publish(
+    connection: Connection,
+    folder: RunFolder,
+    dataset: str | None = None,
+    *,
+    fresh: bool = False,
+    say: Say = lambda _: None,
+) -> Receipt:
+    """Send what Langfuse does not show of a run, and wait until all can be seen.
+
+    Args:
+        dataset: the dataset that holds the run's cases; by default the one the run was made on
+            or last published to, then ``[langfuse] dataset``.
+        fresh: the SDK has just sent the spans; wait for them before sending any again.
+        say: called with a line on what is going on.
+
+    Returns:
+        The receipt, as written to the run's folder; see ``Receipt.complete``.
+
+    Raises:
+        UsageError: no dataset is known, or it does not hold the run's cases.
+        LangfuseError: Langfuse cannot be reached.
+    """
+    server = connection.server
+    view = RunView(folder)
+    target, cases = resolve(connection, folder, dataset)
+    outputs = {output.case_id for output in folder.outputs()}
+    absent = sorted(outputs - cases.by_case.keys())
+    if absent:
+        raise UsageError(
+            f"dataset {target.dataset!r} lacks {len(absent):,} cases of the run "
+            f"({', '.join(absent[:3])}); push its snapshot first: "
+            f"invoke push {view.snapshot.path} --dataset {target.dataset}"
+        )
+    job = _Job(connection, view, target, cases, outputs)
+    expected = job.expected()
+    seen, missing = prove(
+        connection, expected, deadline=None if fresh else 0.0, items_only=fresh, say=say
+    )
+    if missing.foreign:
+        raise UsageError(
+            f"Langfuse has another run named {target.run_name!r} on dataset {target.dataset!r}; "
+            "delete it there, or make the run again under another --run-name"
+        )
+    sent_items = job.send_items({*missing.items, *missing.levels, *missing.versions}, say)
+    delivery = job.send_scores(seen.scores, say)
+    stopped = delivery.stopped
+    if fresh:
+        missing = missing.model_copy(update={"scores": tuple(expected.scores)})
+    if sent_items or delivery.accepted or fresh:
+        try:
+            _, missing = prove(connection, expected, deadline=0.0 if stopped else None, say=say)
+        except LangfuseError as error:
+            stopped = stopped or str(error)
+    receipt = Receipt(
+        target=target,
+        url=target.url,
+        server=server.version,
+        checked=datetime.now(UTC),
+        cases=view.run.counts.get("cases", len(outputs)),
+        items=len(expected.places),
+        items_seen=len(expected.places) - len(missing.items),
+        scores=len(expected.scores),
+        scores_seen=len(expected.scores) - len(missing.scores),
+        sent_items=sent_items,
+        sent_scores=delivery.accepted,
+        rejected=delivery.rejected,
+        stopped=stopped,
+        missing=missing,
+    )
+    write_receipt(folder, receipt)
+    return receipt
+
+
+class _Job:
+    """One publication."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        view: RunView,
+        target: Target,
+        dataset: Dataset,
+        outputs: set[str],
+    ) -> None:
+        self.connection, self.view, self.target = connection, view, target
+        self.dataset, self.outputs = dataset, outputs
+        self.run: Run = view.run
+
+    def items(self) -> Iterator[tuple[str, Item, Place]]:
+        """Item id, item and place of every output."""
+        for item in self.view.items():
+            if item.case.id in self.outputs:
+                name = self.dataset.by_case[item.case.id].id
+                yield name, item, place(self.target, self.run, name, item.output)
+
+    def expected(self) -> Expected:
+        places: dict[str, Place] = {}
+        failed: set[str] = set()
+        since = self.run.created
+        for name, item, where in self.items():
+            places[name] = where
+            since = min(since, item.output.started or since)
+            if item.output.state is not OutputState.OK:
+                failed.add(name)
+        scores = {str(s.id): (s.name, float(s.value)) for s in self.scores()}
+        return Expected(
+            target=self.target,
+            since=since,
+            places=places,
+            failed=frozenset(failed),
+            scores=scores,
+            run_uid=run_uid(self.run),
+        )
+
+    def scores(self) -> Iterator[CreateScoreRequest]:
+        """All scores of the run; their time is the run's, so that a new scoring replaces them."""
+        if not self.view.scorings:
+            return
+        created = self.run.created
+        for _, item, where in self.items():
+            yield from item_scores(where, item.evaluations, created, ENVIRONMENT)
+        counts = self.run.counts
+        yield from run_scores(self.target.experiment_id, self.view.summaries(), counts, created)
+
+    def send_items(self, wanted: set[str], say: Say) -> int:
+        if not wanted:
+            return 0
+        say(f"sending {len(wanted):,} items")
+        exporter = ReliableExporter(self.connection)
+        metadata = experiment_metadata(self.run, self.view)
+        sent = 0
+        for name, item, where in self.items():
+            if name not in wanted:
+                continue
+            original = self.dataset.by_case[item.case.id]
+            spans = item_spans(
+                self.connection,
+                self.target,
+                item.case,
+                item.output,
+                where,
+                item_id=name,
+                given=original.input,
+                expected=original.expected_output,
+                started=item.output.started or self.run.created,
+                metadata=metadata,
+                description=description(self.run),
+            )
+            exporter.export(spans)
+            sent += 1
+        exporter.wait()
+        exporter.shutdown()
+        return sent
+
+    def send_scores(self, known: dict[str, float], say: Say) -> Delivery:
+        """Deliver the scores that are not ``known``, and take back those that no longer hold."""
+        missing = [score for score in self.scores() if known.get(str(score.id)) != score.value]
+        if missing:
+            say(f"sending {len(missing):,} scores")
+        delivery = deliver(self.connection, missing)
+        try:
+            for stale in self._stale(known):
+                self.connection.call(self.connection.api.scores.delete, stale)
+        except LangfuseError as error:
+            delivery.stopped = delivery.stopped or str(error)
+        return delivery
+
+    def _stale(self, known: dict[str, float]) -> Iterator[str]:
+        """Scores of ours, seen before, of modes that are unscored now."""
+        current = {str(score.id) for score in self.scores()}
+        names = [UNSCORED, *(mode.name for mode in self.view.modes)]
+        for _, _, where in self.items():
+            for name in names:
+                if (found := score_id(where, name)) in known and found not in current:
+                    yield found
+
+
+def resolve(
+    connection: Connection, folder: RunFolder, dataset: str | None
+) -> tuple[Target, Dataset]:
+    """Where a run goes, and the dataset as it was when it went there first.
+
+    Raises:
+        UsageError: no dataset is known.
+    """
+    run = folder.run
+    earlier = [found for found in (_target_of(run), read_receipt(folder)) if found]
+    for target in earlier:
+        if dataset in (None, target.dataset):
+            return target, read_dataset(connection, target.dataset, target.version)
+    name = dataset or connection.settings.dataset
+    if name is None:
+        raise UsageError(
+            f"run {run.id} was made without Langfuse: name the dataset that holds its cases "
+            "with --dataset, or in [langfuse] dataset"
+        )
+    found = read_dataset(connection, name)
+    return new_target(connection, found, run.id), found
+
+
+def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Target:
+    """The experiment of that name on that version of a dataset."""
+    server = connection.server
+    return Target(
+        base_url=connection.credentials.base_url,
+        project_id=server.project_id,
+        dataset=dataset.name,
+        dataset_id=dataset.id,
+        version=dataset.version,
+        experiment_id=experiment_id(server.project_id, dataset.id, run_name),
+        run_name=run_name,
+    )
+
+
+def experiment_metadata(run: Run, view: RunView | None = None) -> dict[str, JsonValue]:
+    """What an experiment says of its run; short, as every span carries it."""
+    evaluators = {name: info.version for name, (info, _) in view.evaluators.items()} if view else {}
+    known: dict[str, JsonValue] = {
+        "run": run.id,
+        "uid": run_uid(run),
+        "kind": run.kind,
+        "group": run.group,
+        "repeat": run.repeat,
+        "snapshot": run.snapshot.hash[:12],
+        "ancrage": run.versions.get("ancrage"),
+        "commit": run.versions.get("commit"),
+        "evaluators": dict(evaluators),
+        "parameters": run.parameters,
+    }
+    return {name: value for name, value in known.items() if value not in (None, {})}
+
+
+def description(run: Run) -> str:
+    """One line on a run, for the interface."""
+    return f"Ancrage {run.kind} {run.name}" + (f", repeat {run.repeat}" if run.group else "")
+
+
+def write_receipt(folder: RunFolder, receipt: Receipt) -> None:
+    """Put the receipt in the run's folder, in one step."""
+    path = folder.path / RECEIPT
+    draft = path.with_suffix(".tmp")
+    draft.write_text(receipt.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def load_receipt(folder: RunFolder) -> Receipt | None:
+    """The receipt of the last publication; None when there was none.
+
+    Raises:
+        UsageError: the file cannot be read as one.
+    """
+    path: Path = folder.path / RECEIPT
+    if not path.exists():
+        return None
+    try:
+        return Receipt.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise UsageError(f"{path}: {describe(error)}; delete it and publish again") from None
+
+
+def read_receipt(folder: RunFolder) -> Target | None:
+    """Where a run was last published."""
+    receipt = load_receipt(folder)
+    return receipt.target if receipt else None
+
+
+def _target_of(run: Run) -> Target | None:
+    """The experiment that a run was made as; None when it was made without Langfuse."""
+    found = run.details.get(KEY)
+    return Target.model_validate(found) if isinstance(found, dict) else None

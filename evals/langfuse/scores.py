@@ -1,0 +1,275 @@
+"""Scores: built with fixed ids and times, delivered with the answer of the server checked.
+
+An unscored mode has no score of its name. What each item lacks is counted by its score
+``unscored``, with the reasons as comment, and run-level ``MODE.coverage`` says how much was scored.
+"""
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from langfuse.api import CreateScoreRequest, ScoreDataType
+from langfuse.api.scores import CreateScoreBatchResults
+
+from evals.domain import Evaluation, Finding, Score, ScoreState
+from evals.langfuse.connection import Connection, LangfuseError
+from evals.langfuse.target import ENVIRONMENT, Place, digest
+from evals.runs import ModeSummary
+
+UNSCORED = "unscored"
+BATCH = 64
+BATCH_BYTES = 900_000
+COMMENT = 3_000
+"""Characters of a comment; the whole is in the local record."""
+SHOWN = 20
+"""Findings in a comment."""
+TRIES = 3
+"""How often a score rejected inside an accepted request is sent again, alone."""
+
+
+@dataclass
+class Delivery:
+    """What became of the scores sent."""
+
+    accepted: int = 0
+    rejected: dict[str, str] = field(default_factory=dict)
+    """Reason by ``name (id)``."""
+    undelivered: int = 0
+    """Not sent, or without an answer."""
+    stopped: str | None = None
+    """Why delivery ended early, when it did."""
+
+
+def item_scores(
+    place: Place, evaluations: Iterable[Evaluation], timestamp: datetime, environment: str | None
+) -> Iterator[CreateScoreRequest]:
+    """The scores of one output: one a scored mode, and how many modes are unscored."""
+    reasons: list[str] = []
+    for evaluation in evaluations:
+        for score in evaluation.scores:
+            if score.state is ScoreState.UNSCORED or score.value is None:
+                reasons.append(f"{score.name}: {score.reason}")
+                continue
+            findings = [each for each in evaluation.findings if each.mode == score.name]
+            yield _request(
+                place,
+                score.name,
+                score.value,
+                timestamp,
+                environment,
+                comment=_comment(findings),
+                metadata=_metadata(evaluation, score, findings),
+            )
+    comment = _cut("\n".join(reasons)) or None
+    yield _request(place, UNSCORED, float(len(reasons)), timestamp, environment, comment=comment)
+
+
+def run_scores(
+    experiment_id: str,
+    summaries: Sequence[ModeSummary],
+    counts: dict[str, int],
+    timestamp: datetime,
+) -> Iterator[CreateScoreRequest]:
+    """The scores of the run: per mode rate, coverage and number concerned; cases by state."""
+    values: dict[str, tuple[float | None, str | None]] = {}
+    for summary in summaries:
+        name, cases = summary.mode.name, summary.cases
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in summary.reasons.items())
+        values[f"{name}.rate"] = (summary.rate, f"{summary.concerned} of {summary.scored} scored")
+        values[f"{name}.concerned"] = (float(summary.concerned), None)
+        values[f"{name}.coverage"] = (
+            summary.scored / cases if cases else None,
+            f"{summary.scored} of {cases} cases" + (f"; unscored: {reasons}" if reasons else ""),
+        )
+    for state, count in counts.items():
+        values["cases" if state == "cases" else f"cases.{state}"] = (float(count), None)
+    for name, (value, comment) in values.items():
+        if value is not None:
+            yield CreateScoreRequest(
+                id=digest(f"{experiment_id}/{name}", 32),
+                dataset_run_id=experiment_id,
+                name=name,
+                value=value,
+                data_type=ScoreDataType.NUMERIC,
+                environment=ENVIRONMENT,
+                comment=_cut(comment) if comment else None,
+                timestamp=timestamp,
+            )
+
+
+def score_id(place: Place, name: str) -> str:
+    """The id of the score of that name on that observation, always the same."""
+    return digest(f"{place.trace_id}/{place.observation_id}/{name}", 32)
+
+
+def deliver(connection: Connection, scores: Iterable[CreateScoreRequest]) -> Delivery:
+    """Send scores, whatever it takes; never raises, and says of each what became of it.
+
+    A request that is accepted in part is sent again score by score: ids and times are fixed, so
+    that nothing is doubled. Servers older than 4.59 get every score alone.
+    """
+    courier = _Courier(connection)
+    with ThreadPoolExecutor(connection.settings.concurrency) as pool:
+        for _ in pool.map(courier.send, _batches(scores, courier)):
+            pass
+    return courier.delivery
+
+
+class _Courier:
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.single = connection.server.single_scores
+        self.delivery = Delivery()
+        self._lock = threading.Lock()
+
+    def send(self, batch: list[CreateScoreRequest]) -> None:
+        if self.delivery.stopped:
+            self._undelivered(len(batch))
+            return
+        try:
+            if self.single:
+                for score in batch:
+                    self._alone(score)
+                return
+            answer = self.connection.call(self.connection.api.scores.create, request=batch)
+        except LangfuseError as error:
+            self._failed(batch, error)
+            return
+        if not isinstance(answer, CreateScoreBatchResults) or not answer.rejected:
+            self._accepted(len(batch))
+        elif len(batch) > 1:
+            # The answer does not say which: each alone tells.
+            for score in batch:
+                self._again(score)
+        else:
+            self._again(batch[0])
+
+    def _failed(self, batch: list[CreateScoreRequest], error: LangfuseError) -> None:
+        if error.status == 413 and len(batch) > 1:
+            half = len(batch) // 2
+            self.send(batch[:half])
+            self.send(batch[half:])
+        elif error.status == 400 and "received array" in str(error) and not self.single:
+            self.single = True
+            self.send(batch)
+        elif error.status in (400, 413):
+            if len(batch) > 1:
+                for score in batch:
+                    self.send([score])
+            else:
+                self._rejected(batch[0], str(error))
+        else:
+            with self._lock:
+                self.delivery.stopped = self.delivery.stopped or str(error)
+            self._undelivered(len(batch))
+
+    def _again(self, score: CreateScoreRequest) -> None:
+        message = "rejected"
+        for _ in range(TRIES):
+            try:
+                answer = self.connection.call(self.connection.api.scores.create, request=[score])
+            except LangfuseError as error:
+                self._failed([score], error)
+                return
+            if not isinstance(answer, CreateScoreBatchResults) or not answer.rejected:
+                self._accepted(1)
+                return
+            message = answer.errors[0].message if answer.errors else message
+        self._rejected(score, message)
+
+    def _alone(self, score: CreateScoreRequest) -> None:
+        try:
+            self.connection.post("/scores", _body(score))
+        except LangfuseError as error:
+            if error.status in (400, 413):
+                self._rejected(score, str(error))
+            else:
+                self._failed([score], error)
+        else:
+            self._accepted(1)
+
+    def _accepted(self, count: int) -> None:
+        with self._lock:
+            self.delivery.accepted += count
+
+    def _undelivered(self, count: int) -> None:
+        with self._lock:
+            self.delivery.undelivered += count
+
+    def _rejected(self, score: CreateScoreRequest, message: str) -> None:
+        with self._lock:
+            self.delivery.rejected[f"{score.name} ({score.id})"] = message
+
+
+def _batches(
+    scores: Iterable[CreateScoreRequest], courier: _Courier
+) -> Iterator[list[CreateScoreRequest]]:
+    batch: list[CreateScoreRequest] = []
+    size = 0
+    for score in scores:
+        length = len(json.dumps(_body(score), ensure_ascii=False).encode()) + 1
+        if batch and (len(batch) >= BATCH or size + length > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(score)
+        size += length
+    if batch:
+        yield batch
+
+
+def _body(score: CreateScoreRequest) -> dict[str, Any]:
+    return score.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _request(
+    place: Place,
+    name: str,
+    value: float,
+    timestamp: datetime,
+    environment: str | None,
+    *,
+    comment: str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> CreateScoreRequest:
+    return CreateScoreRequest(
+        id=score_id(place, name),
+        trace_id=place.trace_id,
+        observation_id=place.observation_id,
+        name=name,
+        value=value,
+        data_type=ScoreDataType.NUMERIC,
+        environment=environment,
+        comment=comment,
+        metadata=metadata,
+        timestamp=timestamp,
+    )
+
+
+def _comment(findings: Sequence[Finding]) -> str | None:
+    """The evidence of each finding, then why it is one."""
+    lines = [
+        f"« {_cut(each.evidence.text, 400)} »: {_cut(each.explanation, 400)}"
+        + (f" [{each.source_id}]" if each.source_id else "")
+        for each in findings[:SHOWN]
+    ]
+    if len(findings) > SHOWN:
+        lines.append(f"and {len(findings) - SHOWN} more")
+    return _cut("\n".join(lines)) or None
+
+
+def _metadata(evaluation: Evaluation, score: Score, findings: Sequence[Finding]) -> dict[str, Any]:
+    return {
+        "evaluator": evaluation.evaluator,
+        "version": evaluation.version,
+        "findings": len(findings),
+        "passages": [[each.evidence.start, each.evidence.end] for each in findings[:SHOWN]],
+        **({"reason": score.reason} if score.reason else {}),
+    }
+
+
+def _cut(text: str, length: int = COMMENT) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -1,0 +1,257 @@
+"""Publish: a local run is there once, whole, seen; and every fault is repaired by the next call."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.errors import ExitCode, UsageError
+from evals.langfuse.connection import LangfuseError
+from evals.langfuse.publish import Receipt, load_receipt, publish
+from evals.langfuse.push import push
+from evals.runs import RunFolder, RunView, score_run
+from evals.source import Sources
+from tests.langfuse.conftest import Link
+from tests.langfuse.worlds import MISSING, Shy, Wrong, audit, case, snapshot
+from tests.servers.langfuse_server import LangfuseServer
+
+NAME = "études/démo"
+CASES = 6
+SCORES = 6 + 4 + 6
+"""wrong for all, shy for all but 3 and 5, unscored for all; then those of the run."""
+RUN_SCORES = 3 + 3 + 2
+
+
+@pytest.fixture
+async def run(link: Link, tmp_path: Path) -> RunFolder:
+    data = snapshot(tmp_path / "snapshots" / "s", CASES)
+    push(link(), data, NAME)
+    return await audit(data, tmp_path / "runs")
+
+
+def whole(receipt: Receipt) -> None:
+    assert receipt.complete, str(receipt)
+    assert (receipt.items, receipt.items_seen) == (CASES, CASES)
+    assert receipt.scores == receipt.scores_seen == SCORES + RUN_SCORES
+
+
+def writes(server: LangfuseServer) -> int:
+    return server.count("POST", "/otel") + server.count("POST", "/scores")
+
+
+def roots(server: LangfuseServer) -> list[dict[str, Any]]:
+    return [
+        row for row in server.store.observations.values() if row["name"] == "experiment-item-task"
+    ]
+
+
+def scores(server: LangfuseServer, name: str) -> list[float]:
+    return sorted(row["value"] for row in server.store.scores.values() if row["name"] == name)
+
+
+async def test_a_local_run_is_an_experiment_with_its_scores(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    receipt = publish(link(), run, NAME)
+    whole(receipt)
+    assert load_receipt(run) == receipt
+    assert len(roots(server)) == CASES
+    assert scores(server, "wrong") == [0, 0, 0, 1, 1, 1]
+    assert scores(server, "shy") == [0.25] * 4
+    assert scores(server, "unscored") == [0, 0, 0, 0, 1, 1]
+    assert scores(server, "wrong.rate") == [0.5]
+    assert scores(server, "shy.coverage") == [pytest.approx(4 / 6)]
+    assert scores(server, "cases") == [6]
+    said = {row["comment"] for row in server.store.scores.values() if row["name"] == "wrong"}
+    assert said == {None, "« FAUX »: says « FAUX » <b>here</b>"}
+    reasons = {row["comment"] for row in server.store.scores.values() if row["name"] == "unscored"}
+    assert reasons == {
+        None,
+        "shy: cannot tell",
+        "shy: shy raised RuntimeError: out of order",
+    }
+    assert f"baseline={receipt.target.experiment_id}" in str(receipt)
+
+
+async def test_publishing_again_sends_nothing(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+    before = writes(server)
+    again = publish(link(), run)
+    whole(again)
+    assert (again.sent_items, again.sent_scores) == (0, 0)
+    assert writes(server) == before
+
+
+async def test_sending_twice_within_the_lag_makes_no_duplicate(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.store.lag = 1.0
+    first = publish(link(deadline=0.0), run, NAME)
+    assert not first.complete
+    assert len(first.missing.items) == CASES
+    whole(publish(link(), run))
+    assert len(roots(server)) == CASES
+    assert len(server.store.scores) == SCORES + RUN_SCORES
+
+
+async def test_a_new_scoring_replaces_the_scores(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+
+    class Silent(Wrong):
+        version = "2"
+
+        async def evaluate(self, subject: Any) -> Any:
+            if subject.case.id == "c0001":
+                raise RuntimeError("no more")
+            return await Wrong.evaluate(self, subject)
+
+    await score_run(run, [Silent(), Shy()], Sources(run.snapshot()))
+    receipt = publish(link(), run)
+    assert receipt.complete, str(receipt)
+    assert scores(server, "wrong") == [0, 0, 0, 1, 1]
+    assert scores(server, "wrong.coverage") == [pytest.approx(5 / 6)]
+    assert len(roots(server)) == CASES
+
+
+async def test_failed_outputs_show_as_errors_and_stay_in_every_count(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    data = snapshot(tmp_path / "s", [case(0), case(1, **MISSING), case(2)])
+    push(link(), data, NAME)
+    run = await audit(data, tmp_path / "runs")
+    receipt = publish(link(), run, NAME)
+    assert receipt.complete, str(receipt)
+    assert sorted(row["level"] for row in roots(server)) == ["DEFAULT", "DEFAULT", "ERROR"]
+    assert scores(server, "wrong") == [0, 0]
+    assert scores(server, "wrong.coverage") == [pytest.approx(2 / 3)]
+    assert scores(server, "cases.missing") == [1]
+    assert scores(server, "unscored") == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/otel", 400),
+        ("/otel", 413),
+        ("/otel", 500),
+        ("/scores", 401),
+        ("/scores", 404),
+        ("/scores", 500),
+        ("/scores", 503),
+        ("/scores", 429),
+    ],
+)
+async def test_faults_are_told_and_repaired(
+    link: Link, server: LangfuseServer, run: RunFolder, path: str, status: int
+) -> None:
+    server.fail(path, status, headers={"Retry-After": "0"})
+    receipt = publish(link(attempts=2, deadline=0.2, timeout=1), run, NAME)
+    assert not receipt.complete
+    assert "invoke publish" in str(receipt)
+    if path == "/otel":
+        assert len(receipt.missing.items) == CASES
+    else:
+        assert len(receipt.missing.scores) == SCORES + RUN_SCORES
+        assert receipt.stopped is not None
+        assert str(status) in receipt.stopped
+    assert server.secret_key not in (run.path / "langfuse.json").read_text(encoding="utf-8")
+    server.faults.answers.clear()
+    whole(publish(link(), run))
+
+
+async def test_rejects_inside_a_207_are_sent_again_and_then_told(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.reject_scores["wrong"] = 2
+    whole(publish(link(), run, NAME))
+    server.store.scores.clear()
+    server.faults.reject_scores["shy"] = 1_000
+    receipt = publish(link(deadline=0.2), run)
+    assert not receipt.complete
+    assert len(receipt.rejected) == 4
+    assert set(receipt.rejected.values()) == {"shy: rejected"}
+    assert len(receipt.missing.scores) == 4
+    server.faults.reject_scores.clear()
+    again = publish(link(), run)
+    whole(again)
+    assert again.sent_scores == 4
+
+
+async def test_an_older_server_gets_scores_one_by_one(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.version = "4.16.0"
+    whole(publish(link(), run, NAME))
+    assert server.count("POST", "/scores") == SCORES + RUN_SCORES
+
+
+async def test_a_server_that_refuses_lists_whatever_its_version_says(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    connection = link()
+    assert not connection.server.single_scores
+    server.version = "4.16.0"
+    whole(publish(connection, run, NAME))
+
+
+async def test_lost_spans_are_seen_as_missing(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.lose_spans = True
+    receipt = publish(link(deadline=0.2), run, NAME)
+    assert len(receipt.missing.items) == CASES
+    assert "items absent" in str(receipt)
+    server.faults.lose_spans = False
+    whole(publish(link(), run))
+
+
+async def test_langfuse_down_is_one_line_and_the_record_is_whole(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.down = True
+    with pytest.raises(LangfuseError, match="cannot be reached") as failure:
+        publish(link(attempts=1), run, NAME)
+    assert failure.value.exit_code == ExitCode.INCOMPLETE
+    assert len(list(RunView(run).items())) == CASES
+    server.faults.down = False
+    whole(publish(link(), run, NAME))
+
+
+async def test_the_dataset_must_be_known_and_hold_the_cases(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="--dataset"):
+        publish(link(), run)
+    with pytest.raises(UsageError, match="invoke push"):
+        publish(link(), run, "none")
+    push(link(), snapshot(tmp_path / "other", 2), "small")
+    with pytest.raises(UsageError, match=r"lacks 4 cases of the run \(c0002"):
+        publish(link(), run, "small")
+    whole(publish(link(dataset=NAME), run))
+
+
+async def test_another_run_of_the_same_name_is_not_mixed_with(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    data = run.snapshot()
+    mine = await audit(data, tmp_path / "runs", "baseline")
+    theirs = await audit(data, tmp_path / "colleague", "baseline")
+    whole(publish(link(), mine, NAME))
+    with pytest.raises(UsageError, match="another run named 'baseline'"):
+        publish(link(), theirs, NAME)
+    assert len(roots(server)) == CASES
+
+
+async def test_a_new_version_of_the_dataset_does_not_move_a_published_run(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    first = publish(link(), run, NAME)
+    push(link(), snapshot(tmp_path / "b", [case(n, f"Autre {n}.") for n in range(CASES)]), NAME)
+    again = publish(link(), run)
+    whole(again)
+    assert again.target.version == first.target.version
+    assert again.sent_items == 0
