@@ -20,8 +20,11 @@ MAXIMUM_QUOTE_TOKENS = 400
 MAXIMUM_SOURCE_TOKENS = 10_000
 """Longer texts are aligned up to here: a bound on time and memory, not a judgement."""
 
-TOKEN = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*|[^\W\d_]+|[^\w\s]")
-_GAP = 0.7
+TOKEN = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*[²³¹⁰-₉½¼¾]*|[^\W\d_]+|[^\w\s]"
+)
+_ADDED, _OMITTED = 0.9, 0.5
+"""Cost of a word that only the quote has, that only the source has; an unlike pair costs 1."""
 _CLOSE = 60
 _RUN_TOKENS, _RUN_LENGTH = 3, 12
 """The least that counts as words taken over: tokens, characters."""
@@ -108,10 +111,10 @@ def _table(costs: "NDArray[np.float32]") -> "NDArray[np.float32]":
     import numpy as np
 
     rows, columns = costs.shape
-    steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_GAP)
+    steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_OMITTED)
     table = np.zeros((rows + 1, columns + 1), dtype=np.float32)
     for i in range(rows):
-        best = table[i] + np.float32(_GAP)
+        best = table[i] + np.float32(_ADDED)
         best[1:] = np.minimum(best[1:], table[i, :-1] + costs[i])
         table[i + 1] = np.minimum.accumulate(best - steps) + steps
     return table
@@ -129,7 +132,7 @@ def _trace(table: "NDArray[np.float32]", costs: "NDArray[np.float32]") -> list[P
             i, j = i - 1, j - 1
             unlike = float(costs[i, j]) >= 1.0
             pairs += ((i, None), (None, j)) if unlike else ((i, j),)
-        elif abs(here - float(table[i - 1, j]) - _GAP) < 1e-3:
+        elif abs(here - float(table[i - 1, j]) - _ADDED) < 1e-3:
             i -= 1
             pairs.append((i, None))
         elif j > 0:

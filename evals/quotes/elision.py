@@ -68,7 +68,8 @@ def read_elisions(quote: str) -> Elided | None:
             between = gaps[_previous(pieces, position) : position]
             kept.append(None if None in between else " ".join(filter(None, between)))
         fragments.append(fragment)
-    if not fragments or not _long_enough(fragments, kept):
+    bracketed = any(gap is not None for gap in gaps)
+    if not fragments or not _long_enough(fragments, kept, bracketed):
         return None
     return Elided(tuple(fragments), tuple(kept))
 
@@ -78,13 +79,11 @@ def _previous(pieces: list[str], position: int) -> int:
     return next(i for i in range(position - 1, -1, -1) if speaks(canonical(pieces[i])))
 
 
-def _long_enough(fragments: list[str], gaps: list[str | None]) -> bool:
-    if not gaps:
-        return True
+def _long_enough(fragments: list[str], gaps: list[str | None], bracketed: bool) -> bool:
     for i, fragment in enumerate(fragments):
         if None in gaps[max(0, i - 1) : i + 1] and len(fragment) < MINIMUM_FRAGMENT:
             return False
-    return max(map(len, fragments)) >= MINIMUM_FRAGMENT
+    return not bracketed or max(map(len, fragments)) >= MINIMUM_FRAGMENT
 
 
 def initial_variants(fragment: str) -> tuple[str, ...]:

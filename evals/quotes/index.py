@@ -123,15 +123,16 @@ class QuoteIndex:
         needle = Needle(quote)
         cited = {i: self._sources[i] for i in source_ids if i in self._sources}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
-        nearest = _nearest(needle, texts)
         holders = self._holders(needle, exclude=cited)
-        enough = len(words(needle.canonical)) >= _ENOUGH_WORDS
+        elsewhere = _elsewhere(holders, bool(cited))
+        if elsewhere and len(words(needle.canonical)) >= _ENOUGH_WORDS:
+            return elsewhere
+        nearest = _nearest(needle, texts)
         verdict = (
-            (_elsewhere(holders, bool(cited)) if enough else None)
-            or self._joined(needle, texts, nearest)
+            self._joined(needle, texts, nearest)
             or self._translated(needle, texts, nearest)
             or self._altered(needle, nearest, _ALTERED)
-            or _elsewhere(holders, bool(cited))
+            or elsewhere
             or self._altered_elsewhere(needle, cited)
         )
         if verdict:

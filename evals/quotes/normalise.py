@@ -6,7 +6,8 @@ table and rules below, each of which keeps digits, letters, accents and case as 
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 INVISIBLE = (
@@ -61,17 +62,34 @@ _TABLE_STEP: tuple[re.Pattern[str], Replacement] = (
     re.compile("[" + re.escape("".join(_TABLE)) + "Œ]"),
     _from_table,
 )
-# Every pattern is linear: whitespace is collapsed first, so that no later one can run over it.
-_STEPS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
-    (re.compile(r"\s+"), " "),
-    (re.compile(r"(?:(?<![^ (\[\"'-])|(?<=—))[«‹] ?| ?[»›](?!\w)|[«»‹›]"), '"'),
-    (re.compile(r"[<>!]=|-{1,2}>|''|(?<=\w)`(?=\w)"), lambda found: _SYMBOLS[found[0]]),
-    (re.compile(r" ?(?:…|\.(?: ?\.){2,})(?: ?…| ?\.(?: ?\.){2,}|\.)*"), "…"),
-    (re.compile(r"-{2,}|(?<![^ —])-(?![^ —])"), "—"),
-    (re.compile(r" ?—[ —]*"), "—"),
-    (re.compile(r" (?=[;:!?])|(?<=\d) (?=[%‰€£$°])"), ""),
-    (re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?!\d)"), _without_spaces),
-    (re.compile(r"(?<!\w)'|(?<=[^\W\d])'(?!\w)"), '"'),
+# What a text must hold for the step to matter, the pattern, its replacement. Every pattern is
+# linear: whitespace is collapsed first, so that no later one can run over it.
+_STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], Replacement], ...] = (
+    (("",), re.compile(r" ?[^\S ]\s*| {2,}\s*"), " "),
+    (
+        ("«", "»", "‹", "›"),
+        re.compile(r"(?:(?<![^ (\[\"'-])|(?<=—))[«‹] ?| ?[»›](?!\w)|[«»‹›]"),
+        '"',
+    ),
+    (
+        ("=", ">", "''", "`"),
+        re.compile(r"[<>!]=|-{1,2}>|''|(?<=\w)`(?=\w)"),
+        lambda found: _SYMBOLS[found[0]],
+    ),
+    (
+        ("…", "...", ". . ."),
+        re.compile(r" ?(?:…|\.(?: ?\.){2,})(?: ?…| ?\.(?: ?\.){2,}|\.)*"),
+        "…",
+    ),
+    (("-",), re.compile(r"-{2,}|(?<![^ —])-(?![^ —])"), "—"),
+    (("—",), re.compile(r" ?—[ —]*"), "—"),
+    (
+        (" ;", " :", " !", " ?", " %", " ‰", " €", " £", " $", " °"),
+        re.compile(r" (?=[;:!?])|(?<=\d) (?=[%‰€£$°])"),
+        "",
+    ),
+    ((" ",), re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?!\d)"), _without_spaces),
+    (("'",), re.compile(r"(?<!\w)'|(?<=[^\W\d])'(?!\w)"), '"'),
 )
 
 
@@ -79,8 +97,8 @@ class Normalised(NamedTuple):
     """A canonical text with, for each of its characters, the original span it stands for."""
 
     text: str
-    starts: list[int]
-    ends: list[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
         """The span of the original text that ``text[start:end]`` stands for (``start < end``)."""
@@ -93,11 +111,15 @@ def canonical(text: str) -> str:
         pattern, replacement = _TABLE_STEP
         text = pattern.sub(replacement, unicodedata.normalize("NFC", text))
         text = unicodedata.normalize("NFC", text)
-    for pattern, replacement in _STEPS:
-        text = pattern.sub(replacement, text)
+    for signs, pattern, replacement in _STEPS:
+        for sign in signs:
+            if sign in text:
+                text = pattern.sub(replacement, text)
+                break
     return text.strip(" ")
 
 
+@lru_cache(maxsize=512)
 def normalise(text: str) -> Normalised:
     """``text`` in canonical form with the map back to its own offsets.
 
@@ -108,7 +130,7 @@ def normalise(text: str) -> Normalised:
         result = _apply(result, _composed(result.text))
         result = _apply(result, _found(result.text, *_TABLE_STEP))
         result = _apply(result, _composed(result.text))
-    for pattern, replacement in _STEPS:
+    for _, pattern, replacement in _STEPS:
         result = _apply(result, _found(result.text, pattern, replacement))
     start = len(result.text) - len(result.text.lstrip(" "))
     end = len(result.text.rstrip(" "))

@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,7 +18,12 @@ _FEW = 8
 
 def words(text: str) -> list[str]:
     """The words of ``text`` in lower case, in order."""
-    return [word.lower() for word in _WORD.findall(text)]
+    return _WORD.findall(text.lower())
+
+
+def _has(numbers: "array[int]", number: int) -> bool:
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number
 
 
 class WordIndex:
@@ -43,7 +49,7 @@ class WordIndex:
         for numbers in lists[1:]:
             if len(common) <= _FEW:
                 break
-            common.intersection_update(numbers)
+            common = {number for number in common if _has(numbers, number)}
         return iter(sorted(common))
 
     def sharing(self, wanted: Iterable[str], limit: int) -> Sequence[int]:
