@@ -21,9 +21,10 @@ from evals.domain import Case, Frozen, JsonValue, Study
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection, connect
 from evals.langfuse.trace import Trace, to_row, usage_of
+from evals.snapshot.folder import Seen
 from evals.snapshot.manifest import Reject
-from evals.snapshot.sources.mapping import AnswerFields, FieldError, to_case
-from evals.snapshot.store import Seen
+from evals.snapshot.sources.fields import FieldError
+from evals.snapshot.sources.mapping import AnswerFields, to_case
 
 if TYPE_CHECKING:
     from evals.snapshot.sources import Source, Window
@@ -254,8 +255,6 @@ def map_trace(trace: Trace, fields: AnswerFields, source: str) -> Case:
         FieldError: a part is missing or of the wrong kind; names its path.
     """
     case = to_case(to_row(trace), fields, source)
-    if case.output is None:
-        return case
-    return case.model_copy(
-        update={"output": case.output.model_copy(update={"usage": usage_of(trace)})}
-    )
+    metadata = {"environment": trace.root.environment or "default", **case.metadata}
+    answer = case.output and case.output.model_copy(update={"usage": usage_of(trace)})
+    return case.model_copy(update={"output": answer, "metadata": metadata})

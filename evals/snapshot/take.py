@@ -9,7 +9,8 @@ from pathlib import Path
 
 from evals.domain import Case, Study
 from evals.snapshot.manifest import Filters, Manifest, PseudonymMode, Reject
-from evals.snapshot.pseudonyms import Pseudonymiser, Rewriter
+from evals.snapshot.pseudonyms import Pseudonymiser
+from evals.snapshot.rewrite import Rewriter
 from evals.snapshot.sources import Source, Window
 from evals.snapshot.store import write_snapshot
 

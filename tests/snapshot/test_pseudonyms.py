@@ -13,7 +13,8 @@ from evals.domain import Answer, Case, CaseInput, Message, Provenance, Study, To
 from evals.errors import UsageError
 from evals.ids import IdIndex, IdPolicy
 from evals.snapshot.manifest import PseudonymMode
-from evals.snapshot.pseudonyms import Pseudonymiser, Rewriter
+from evals.snapshot.pseudonyms import Pseudonymiser
+from evals.snapshot.rewrite import Rewriter
 
 KEY = "a key for the tests"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evals.domain import Answer, Case, CaseInput, OutputState, Provenance, Study
 from evals.errors import UsageError
 from evals.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
-from evals.snapshot.store import study_file
+from evals.snapshot.folder import study_file
 
 Make = Callable[..., Case]
 

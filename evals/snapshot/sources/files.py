@@ -10,19 +10,18 @@ from pydantic import BeforeValidator, ValidationError
 
 from evals.config import describe
 from evals.domain import Case, Frozen, Study
+from evals.snapshot.folder import Seen
 from evals.snapshot.manifest import Reject
 from evals.snapshot.sources import Window, validated
+from evals.snapshot.sources.fields import FieldError, at
 from evals.snapshot.sources.mapping import (
     AnswerFields,
-    FieldError,
     MessageFields,
     QuestionFields,
-    at,
     to_case,
 )
 from evals.snapshot.sources.records import RAW_KEPT, Record, read_records, resolve
 from evals.snapshot.sources.studies import StudyRows
-from evals.snapshot.store import Seen
 
 Globs = Annotated[
     tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)

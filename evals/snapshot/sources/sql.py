@@ -29,12 +29,11 @@ from evals.domain import Case, Frozen, Study
 from evals.errors import UsageError
 from evals.snapshot.manifest import Reject
 from evals.snapshot.sources import Window, validated
+from evals.snapshot.sources.fields import FieldError, at
 from evals.snapshot.sources.mapping import (
     AnswerFields,
-    FieldError,
     MessageFields,
     QuestionFields,
-    at,
     to_case,
 )
 from evals.snapshot.sources.studies import StudyRows

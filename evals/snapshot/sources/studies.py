@@ -5,8 +5,8 @@ from typing import Any
 
 from evals.domain import Message, Question, Study
 from evals.snapshot.manifest import Reject
+from evals.snapshot.sources.fields import FieldError
 from evals.snapshot.sources.mapping import (
-    FieldError,
     MessageFields,
     QuestionFields,
     to_message,
