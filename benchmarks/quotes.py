@@ -75,6 +75,19 @@ def translations() -> None:
         )
 
 
+def made_up_in_another_language() -> None:
+    rows = parallel()
+    pairs = [
+        (row[a], rows[(i + 7) % len(rows)][b])
+        for i, row in enumerate(rows)
+        for a, b in permutations(row, 2)
+    ]
+    called = sum(
+        QuoteIndex([("M", text)]).verify(quote, ["M"]).tier == "T5" for quote, text in pairs
+    )
+    print(f"made up in another language: {called} of {len(pairs)} are called translated")
+
+
 def by_id(texts: list[str]) -> None:
     rng = random.Random(3)
     sources = [(f"M-{i:06d}", text) for i, text in enumerate(texts)]
@@ -143,6 +156,7 @@ def main() -> None:
     if real:
         correctness("real survey", real)
     translations()
+    made_up_in_another_language()
     by_id(real or written)
     elsewhere(real or written)
     parsing()

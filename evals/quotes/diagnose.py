@@ -23,8 +23,8 @@ MAXIMUM_SOURCE_TOKENS = 10_000
 TOKEN = re.compile(
     r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*[²³¹⁰-₉½¼¾]*|[^\W\d_]+|[^\w\s]"
 )
-_ADDED, _OMITTED = 0.9, 0.5
-"""Cost of a word that only the quote has, that only the source has; an unlike pair costs 1."""
+_ADDED, _OMITTED, _UNLIKE = 0.9, 0.5, 0.85
+"""Cost of a word that only the quote has, that only the source has, of a pair that is unlike."""
 _CLOSE = 60
 _RUN_TOKENS, _RUN_LENGTH = 3, 12
 """The least that counts as words taken over: tokens, characters."""
@@ -87,7 +87,7 @@ def closest(quote: str, source: str) -> Closest | None:
 
 
 def _costs(needle: list[Token], text: list[Token]) -> "NDArray[np.float32]":
-    """For each pair of tokens 0 if equal, 1 if unlike, between for near spellings."""
+    """For each pair of tokens 0 if equal, ``_UNLIKE`` if unlike, between for near spellings."""
     import numpy as np
     from rapidfuzz import fuzz, process
 
@@ -103,6 +103,7 @@ def _costs(needle: list[Token], text: list[Token]) -> "NDArray[np.float32]":
     costs: NDArray[np.float32] = (1.0 - likeness / 100.0).astype(np.float32)
     different = np.array(rows)[:, None] != np.array(columns)[None, :]
     costs[different & (costs == 0.0)] = 0.05
+    costs[likeness == 0.0] = _UNLIKE
     return costs
 
 
@@ -130,7 +131,7 @@ def _trace(table: "NDArray[np.float32]", costs: "NDArray[np.float32]") -> list[P
         here = float(table[i, j])
         if j > 0 and abs(here - float(table[i - 1, j - 1] + costs[i - 1, j - 1])) < 1e-3:
             i, j = i - 1, j - 1
-            unlike = float(costs[i, j]) >= 1.0
+            unlike = float(costs[i, j]) > 1.0 - _CLOSE / 100.0
             pairs += ((i, None), (None, j)) if unlike else ((i, j),)
         elif abs(here - float(table[i - 1, j]) - _ADDED) < 1e-3:
             i -= 1

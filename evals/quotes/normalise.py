@@ -130,8 +130,9 @@ def normalise(text: str) -> Normalised:
         result = _apply(result, _composed(result.text))
         result = _apply(result, _found(result.text, *_TABLE_STEP))
         result = _apply(result, _composed(result.text))
-    for _, pattern, replacement in _STEPS:
-        result = _apply(result, _found(result.text, pattern, replacement))
+    for signs, pattern, replacement in _STEPS:
+        if any(sign in result.text for sign in signs):
+            result = _apply(result, _found(result.text, pattern, replacement))
     start = len(result.text) - len(result.text.lstrip(" "))
     end = len(result.text.rstrip(" "))
     return Normalised(result.text[start:end], result.starts[start:end], result.ends[start:end])

@@ -127,11 +127,8 @@ def find(needle: Needle, source: Source) -> Match | None:
     if found := exact(needle.text, source.text):
         return found
     text = source.canonical
-    for tier, readings in (
-        (Tier.TYPOGRAPHIC, needle.typographic),
-        (Tier.EDGES, needle.edges),
-    ):
-        for reading in readings:
+    for tier in (Tier.TYPOGRAPHIC, Tier.EDGES):
+        for reading in needle.typographic if tier is Tier.TYPOGRAPHIC else needle.edges:
             start = find_whole(reading, text)
             if start >= 0:
                 end = start + len(reading)
