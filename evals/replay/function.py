@@ -34,7 +34,7 @@ class FunctionAssistant:
         tools: Sequence[Tool] = (),
         tier: str = "standard",
     ) -> None:
-        self.name = name or getattr(function, "__name__", "assistant")
+        self.name = name or str(getattr(function, "__name__", "assistant"))
         self.tier = tier
         self.tools = tuple(tools)
         self._function = function

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Literal
 
 from pydantic import ValidationError
@@ -169,14 +170,14 @@ def make_plan(
         counts["cases"] += 1
         try:
             prompt = prompt_for(case, assistant, settings.prompt)
-            live = render(case, assistant)
         except UsageError as error:
             counts["failed"] += 1
             failure = failure or str(error)
             digest.update(b"none")
         else:
             digest.update(prompt_hash(prompt).encode())
-            _compare(case, live, counts, diffs)
+        with suppress(UsageError):
+            _compare(case, render(case, assistant), counts, diffs)
 
         sent = tier_for(case, tier, settings.params)
         recorded, ignored = recorded_parameters(case.provenance.parameters)
