@@ -37,7 +37,7 @@ from evals.langfuse.publish import (
 )
 from evals.langfuse.spans import ReliableExporter, output_of, usage_details
 from evals.langfuse.target import KEY, Target
-from evals.runs import Drive, Producer, RunFolder, Steps
+from evals.runs import Drive, Producer, RunFolder, RunView, Steps
 from evals.snapshot import Snapshot
 
 QUEUE = "OTEL_BSP_MAX_QUEUE_SIZE"
@@ -212,7 +212,7 @@ class Tracing:
             task=task,  # type: ignore[arg-type]  # datasets have no local items
             evaluators=[ancrage],
             max_concurrency=max(1, concurrency),
-            metadata=experiment_metadata(self.folder.run),
+            metadata=experiment_metadata(RunView(self.folder)),
             experiment_id=self.target.experiment_id,
         )
         self.exporter.wait()

@@ -1,7 +1,7 @@
 """Proof: a run counts as sent when it has been read back, item by item and score by score."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -195,7 +195,7 @@ def experiment_items(
     connection: Connection, experiment_id: str, since: datetime, fields: str
 ) -> Iterator[ExperimentItem]:
     """Every item of an experiment, page by page."""
-    yield from _pages(
+    yield from pages(
         connection,
         connection.api.experiments.list_items,
         from_start_time=since - timedelta(hours=1),
@@ -207,18 +207,25 @@ def experiment_items(
 
 def find_scores(connection: Connection, **subject: Any) -> Iterator[Any]:
     """Every score of a subject, with details."""
-    yield from _pages(
+    yield from pages(
         connection, connection.api.scores.get_many, fields="details,subject", **subject
     )
 
 
-def _pages(connection: Connection, method: Callable[..., Any], **query: Any) -> Iterable[Any]:
-    cursor = None
+def pages(
+    connection: Connection, method: Callable[..., Any], *, by_page: bool = False, **query: Any
+) -> Iterator[Any]:
+    """Every row of a listing, by cursor or, for the older ones, by page number."""
+    position: Any = 1 if by_page else None
+    name = "page" if by_page else "cursor"
     while True:
-        answer = connection.call(method, limit=PAGE, cursor=cursor, **query)
+        answer = connection.call(method, limit=PAGE, **{name: position}, **query)
         yield from answer.data
-        cursor = answer.meta.cursor
-        if not cursor:
+        if by_page:
+            position = position + 1 if position < answer.meta.total_pages else None
+        else:
+            position = answer.meta.cursor
+        if not position:
             return
 
 

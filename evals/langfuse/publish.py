@@ -203,7 +203,7 @@ class _Job:
             return 0
         say(f"sending {len(wanted):,} items")
         exporter = ReliableExporter(self.connection)
-        metadata = experiment_metadata(self.run, self.view)
+        metadata = experiment_metadata(self.view)
         sent = 0
         for name, item, where in self.items():
             if name not in wanted:
@@ -288,12 +288,14 @@ def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Targe
     )
 
 
-def experiment_metadata(run: Run, view: RunView | None = None) -> dict[str, JsonValue]:
+def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
     """What an experiment says of its run; short, as every span carries it."""
-    evaluators = {name: info.version for name, (info, _) in view.evaluators.items()} if view else {}
+    run = view.run
+    evaluators = {name: info.version for name, (info, _) in view.evaluators.items()}
     known: dict[str, JsonValue] = {
         "run": run.id,
         "uid": run_uid(run),
+        "created": run.created.isoformat(),
         "kind": run.kind,
         "group": run.group,
         "repeat": run.repeat,

@@ -48,11 +48,15 @@ def item_scores(
     place: Place, evaluations: Iterable[Evaluation], timestamp: datetime, environment: str | None
 ) -> Iterator[CreateScoreRequest]:
     """The scores of one output: one a scored mode, and how many modes are unscored."""
-    reasons: list[str] = []
+    unscored: dict[str, dict[str, str]] = {}
     for evaluation in evaluations:
         for score in evaluation.scores:
             if score.state is ScoreState.UNSCORED or score.value is None:
-                reasons.append(f"{score.name}: {score.reason}")
+                unscored[score.name] = {
+                    "evaluator": evaluation.evaluator,
+                    "version": evaluation.version,
+                    "reason": _cut(score.reason or "", 500),
+                }
                 continue
             findings = [each for each in evaluation.findings if each.mode == score.name]
             yield _request(
@@ -64,8 +68,16 @@ def item_scores(
                 comment=_comment(findings),
                 metadata=_metadata(evaluation, score, findings),
             )
-    comment = _cut("\n".join(reasons)) or None
-    yield _request(place, UNSCORED, float(len(reasons)), timestamp, environment, comment=comment)
+    yield _request(
+        place,
+        UNSCORED,
+        float(len(unscored)),
+        timestamp,
+        environment,
+        comment=_cut("\n".join(f"{name}: {why['reason']}" for name, why in unscored.items()))
+        or None,
+        metadata={"modes": unscored} if unscored else None,
+    )
 
 
 def run_scores(
@@ -102,7 +114,7 @@ def run_scores(
 
 
 def score_id(place: Place, name: str) -> str:
-    """The id of the score of that name on that observation, always the same."""
+    """The id of the score of that name at that place, always the same."""
     return digest(f"{place.trace_id}/{place.observation_id}/{name}", 32)
 
 
@@ -266,7 +278,16 @@ def _metadata(evaluation: Evaluation, score: Score, findings: Sequence[Finding])
         "evaluator": evaluation.evaluator,
         "version": evaluation.version,
         "findings": len(findings),
-        "passages": [[each.evidence.start, each.evidence.end] for each in findings[:SHOWN]],
+        "shown": [
+            {
+                "start": each.evidence.start,
+                "end": each.evidence.end,
+                "explanation": _cut(each.explanation, 400),
+                "source_id": each.source_id,
+                "tier": each.tier,
+            }
+            for each in findings[:SHOWN]
+        ],
         **({"reason": score.reason} if score.reason else {}),
     }
 

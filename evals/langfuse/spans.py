@@ -169,6 +169,7 @@ def item_spans(
     usage = output.usage or answered
     ended = started + timedelta(seconds=(usage.latency if usage else None) or 0.001)
     shown = output_of(output)
+    task = str(place.observation_id)
     root = digest(f"{place.trace_id}/run", 16)
     scope = InstrumentationScope(
         "langfuse-sdk", SDK, attributes={"public_key": connection.credentials.public_key}
@@ -179,7 +180,7 @@ def item_spans(
         f"{_EXPERIMENT}.metadata": _json(metadata),
         f"{_EXPERIMENT}.dataset.id": target.dataset_id,
         f"{_EXPERIMENT}.item.id": item_id,
-        f"{_EXPERIMENT}.item.root_observation_id": place.observation_id,
+        f"{_EXPERIMENT}.item.root_observation_id": task,
         "langfuse.environment": ENVIRONMENT,
     }
     top = {
@@ -209,7 +210,6 @@ def item_spans(
             instrumentation_scope=scope,
         )
 
-    task = place.observation_id
     spans = [
         span(
             "experiment-item-run",

@@ -33,10 +33,11 @@ class Target(Frozen):
 
 
 class Place(Frozen):
-    """Where one item of a run is in Langfuse: its trace, and the root that scores attach to."""
+    """Where one output is in Langfuse: its trace, and the root that scores attach to."""
 
     trace_id: str
-    observation_id: str
+    observation_id: str | None = None
+    """None for the trace as a whole."""
 
 
 def experiment_id(project_id: str, dataset_id: str, run_name: str) -> str:

@@ -126,7 +126,7 @@ def test_real_traces_give_usable_cases_with_the_default_mapping() -> None:
 def test_a_configured_path_wins_over_convention() -> None:
     fields = {"answer": "output.joke", "metadata": {"quality": "output.evaluation.quality"}}
     found = cases(name="run_joke_generator", fields=fields)
-    assert [case.metadata for case in found] == [{"quality": "good"}]
+    assert [case.metadata for case in found] == [{"environment": "default", "quality": "good"}]
 
 
 def test_pages_duplicates_and_updates_are_one_case_each(server: LangfuseServer) -> None:

@@ -205,7 +205,7 @@ def experiments(store: Store, query: Query) -> Row:
         if "metadata" in fields:
             experiment["metadata"] = json.loads(first.get("metadata") or "null")
         if "scores" in fields:
-            experiment["scores"] = store.scores_of("experiment", identifier)[:50]
+            experiment["scores"] = store.scores_of("experiment").get(identifier, [])[:50]
         found.append(experiment)
     for parameter in ("id", "name", "datasetId"):
         if wanted := many(query, parameter):
@@ -218,22 +218,26 @@ def experiment_items(store: Store, query: Query) -> Row:
     """GET /experiment-items."""
     known = ("core", "dataset", "io", "metadata", "itemMetadata", "experimentMetadata", "scores")
     size, fields = limit(query, 100), groups(query, known, "core,dataset")
-    found = [
-        _experiment_item(store, row, fields) for row in _window(_roots(store), query, required=True)
-    ]
+    found = _window(_roots(store), query, required=True)
     for parameter, name in (
-        ("experimentId", "experimentId"),
-        ("experimentName", "experimentName"),
-        ("experimentItemId", "experimentItemId"),
-        ("datasetId", "experimentDatasetId"),
+        ("experimentId", "id"),
+        ("experimentName", "name"),
+        ("experimentItemId", "item.id"),
+        ("datasetId", "dataset.id"),
     ):
         if wanted := many(query, parameter):
-            found = [each for each in found if each.get(name) in wanted]
-    found.sort(key=lambda each: (each["startTime"], each["id"]), reverse=True)
-    return cut(found, lambda each: [each["startTime"], each["id"]], size, one(query, "cursor"))
+            found = [row for row in found if row["experiment"].get(name) in wanted]
+    found.sort(key=lambda row: (row["startTime"], row["id"]), reverse=True)
+    page = cut(found, lambda row: [row["startTime"], row["id"]], size, one(query, "cursor"))
+    own, whole = store.scores_of("observation"), store.scores_of("trace")
+    page["data"] = [
+        _experiment_item(row, fields, own.get(row["id"], []) + whole.get(row["traceId"], []))
+        for row in page["data"]
+    ]
+    return page
 
 
-def _experiment_item(store: Store, row: Row, fields: set[str]) -> Row:
+def _experiment_item(row: Row, fields: set[str], scores: list[Row]) -> Row:
     experiment = row["experiment"]
     item = {
         **{
@@ -258,7 +262,7 @@ def _experiment_item(store: Store, row: Row, fields: set[str]) -> Row:
         item["experimentMetadata"] = json.loads(experiment.get("metadata") or "null")
         item["experimentDescription"] = experiment.get("description")
     if "scores" in fields:
-        item["scores"] = store.scores_of("observation", row["id"])[:50]
+        item["scores"] = scores[:50]
     return item
 
 

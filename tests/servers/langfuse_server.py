@@ -157,6 +157,9 @@ class LangfuseServer:
             return {"data": [PROJECT]}
         if path.startswith("/v2/datasets/"):
             return self.store.dataset(unquote(path.removeprefix("/v2/datasets/")))
+        if path == "/v2/datasets":
+            page = int(queries.one(query, "page") or 1)
+            return self.store.list_datasets(page, queries.limit(query, 100))
         if path == "/dataset-items":
             name = queries.one(query, "datasetName")
             if not name:

@@ -166,16 +166,10 @@ class Store:
             if seen and seen[-1]["datasetId"] == dataset["id"] and seen[-1]["status"] == "ACTIVE":
                 rows.append(seen[-1])
         rows.sort(key=lambda row: (row["createdAt"], row["id"]), reverse=True)
-        total = len(rows)
-        return {
-            "data": rows[(page - 1) * limit : page * limit],
-            "meta": {
-                "page": page,
-                "limit": limit,
-                "totalItems": total,
-                "totalPages": -(-total // limit),
-            },
-        }
+        return _paged(rows, page, limit)
+
+    def list_datasets(self, page: int, limit: int) -> Row:
+        return _paged(list(self.datasets.values()), page, limit)
 
     # Spans
 
@@ -229,14 +223,27 @@ class Store:
         for key in [key for key in self.scores if key[2] == identifier]:
             del self.scores[key]
 
-    def scores_of(self, kind: str, identifier: str) -> list[Row]:
-        """The scores attached to one subject, without what the store adds."""
-        rows = self.visible(self.scores.values())
-        return [
-            {k: v for k, v in row.items() if k != "visible"}
-            for row in rows
-            if row["subject"]["kind"] == kind and row["subject"]["id"] == identifier
-        ]
+    def scores_of(self, kind: str) -> dict[str, list[Row]]:
+        """The scores of every subject of that kind, by its id, without what the store adds."""
+        found: dict[str, list[Row]] = {}
+        for row in self.visible(self.scores.values()):
+            if row["subject"]["kind"] == kind:
+                shown = {name: value for name, value in row.items() if name != "visible"}
+                found.setdefault(row["subject"]["id"], []).append(shown)
+        return found
+
+
+def _paged(rows: list[Row], page: int, limit: int) -> Row:
+    total = len(rows)
+    return {
+        "data": rows[(page - 1) * limit : page * limit],
+        "meta": {
+            "page": page,
+            "limit": limit,
+            "totalItems": total,
+            "totalPages": -(-total // limit),
+        },
+    }
 
 
 def _parsed(value: Any) -> Any:

@@ -1,0 +1,55 @@
+"""Production traces are scored in place, once, whatever happens on the way."""
+
+from pathlib import Path
+
+import pytest
+
+from evals.langfuse.live import score_traces
+from evals.runs import RunFolder
+from tests.langfuse.conftest import Link
+from tests.langfuse.worlds import audit, case, snapshot
+from tests.servers.langfuse_server import LangfuseServer
+
+
+@pytest.fixture
+async def run(tmp_path: Path) -> RunFolder:
+    production = [case(n, metadata={"environment": "prod-eu"}) for n in range(6)]
+    orphan = case(9, provenance={"source": "file"})
+    return await audit(snapshot(tmp_path / "s", [*production, orphan]), tmp_path / "runs")
+
+
+async def test_each_trace_has_one_score_a_mode(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    receipt = score_traces(link(), run)
+    assert receipt.complete
+    assert (receipt.cases, receipt.traces, receipt.scores, receipt.sent) == (7, 6, 16, 16)
+    rows = list(server.store.scores.values())
+    assert {row["subject"]["kind"] for row in rows} == {"trace"}
+    assert {row["environment"] for row in rows} == {"prod-eu"}
+    assert sorted(row["value"] for row in rows if row["name"] == "wrong") == [0, 0, 0, 1, 1, 1]
+    again = score_traces(link(), run)
+    assert (again.sent, again.seen) == (0, 16)
+
+
+async def test_another_run_over_the_same_traces_replaces_the_scores(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    score_traces(link(), run)
+    better = [case(n, f"Juste {n}.") for n in range(6)]
+    later = await audit(snapshot(tmp_path / "t", better), tmp_path / "runs", "later")
+    assert score_traces(link(), later).complete
+    values = [row["value"] for row in server.store.scores.values() if row["name"] == "wrong"]
+    assert values == [0] * 6
+
+
+@pytest.mark.parametrize("status", [401, 503])
+async def test_what_was_not_taken_is_sent_by_the_next_call(
+    link: Link, server: LangfuseServer, run: RunFolder, status: int
+) -> None:
+    server.fail("/scores", status)
+    receipt = score_traces(link(attempts=1), run)
+    assert not receipt.complete
+    assert str(status) in str(receipt.stopped)
+    server.faults.answers.clear()
+    assert score_traces(link(), run).complete
