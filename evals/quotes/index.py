@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evals.quotes import language
 from evals.quotes.boundary import find_whole, speaks
 from evals.quotes.diagnose import (
     Closest,
-    Edit,
     closest,
     describe,
     joined_parts,
@@ -17,13 +16,11 @@ from evals.quotes.diagnose import (
     shares_a_run,
     tokenise,
 )
+from evals.quotes.elision import MAXIMUM_ELISION, Elided, locate
+from evals.quotes.verdict import HOLDERS, PASSED, Verdict, absent, found_elsewhere
 from evals.quotes.verify import Match, Needle, Source, Tier, exact, find
 from evals.quotes.words import WordIndex, words
 
-Diagnosis = Literal["translated", "altered", "elsewhere", "absent"]
-
-HOLDERS = 20
-"""Messages named, at most, for a quote that stands elsewhere."""
 _ALTERED = 0.5
 _ALTERED_FOREIGN = 0.75
 """From this similarity on a quote in another language is an edit, not a translation."""
@@ -37,37 +34,9 @@ _ENOUGH_WORDS = 3
 _CANDIDATES = 5
 
 
-class Verdict(NamedTuple):
-    """How a quote stands to the messages cited for it."""
-
-    tier: Tier
-    passed: bool
-    source_id: str | None
-    """The message that the verdict is about: the one that has the words, or is closest."""
-    source_start: int | None
-    source_end: int | None
-    """The passage of that message, in code points of its original text."""
-    explanation: str
-    """One sentence for an analyst."""
-    diagnosis: Diagnosis | None = None
-    difference: tuple[Edit, ...] = ()
-    """For an altered quote: (operation, the quote's words, the message's words)."""
-    warnings: tuple[str, ...] = ()
-    holders: tuple[str, ...] = ()
-    """For a quote found elsewhere: the messages that have it, at most ``HOLDERS``."""
-
-
 class Nearest(NamedTuple):
     source_id: str
     passage: Closest
-
-
-_PASSED = {
-    Tier.EXACT: "The quote is verbatim.",
-    Tier.TYPOGRAPHIC: "The quote is verbatim up to typography (spaces, quotation marks, dashes).",
-    Tier.EDGES: "The quote is verbatim up to its first capital or its final punctuation.",
-    Tier.ELIDED: "The quote is verbatim, with its cuts marked.",
-}
 
 
 class QuoteIndex:
@@ -115,32 +84,33 @@ class QuoteIndex:
         if found is None:
             return self._diagnose(quote, source_ids)
         start, end, tier, warnings = found
-        return Verdict(tier, True, holder, start, end, _PASSED[tier], None, (), warnings)
+        return Verdict(tier, True, holder, start, end, PASSED[tier], None, (), warnings)
 
     def _diagnose(self, quote: str, source_ids: Sequence[str]) -> Verdict:
         if not speaks(quote):
-            return _absent("The quote is empty.")
+            return absent("The quote is empty.")
         needle = Needle(quote)
         cited = {i: self._sources[i] for i in source_ids if i in self._sources}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
         holders = self._holders(needle, exclude=cited)
-        elsewhere = _elsewhere(holders, bool(cited))
+        elsewhere = found_elsewhere(holders, bool(cited))
         if elsewhere and len(words(needle.canonical)) >= _ENOUGH_WORDS:
             return elsewhere
-        nearest = _nearest(needle, texts)
+        reading = _reading_at_fault(needle, texts)
+        nearest = _nearest(reading, texts)
         verdict = (
             self._joined(needle, texts, nearest)
             or self._translated(needle, texts, nearest)
-            or self._altered(needle, nearest, _ALTERED)
+            or self._altered(reading, nearest, _ALTERED)
             or elsewhere
             or self._altered_elsewhere(needle, cited)
         )
         if verdict:
             return verdict
         if cited and not texts:
-            return _absent(f"The message cited, {next(iter(cited))}, is empty.")
+            return absent(f"The message cited, {next(iter(cited))}, is empty.")
         where = "the messages cited" if len(cited) > 1 else next(iter(cited), "any message")
-        return _absent(f"Nothing like the quote is in {where}.")
+        return absent(f"Nothing like the quote is in {where}.")
 
     def _joined(
         self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
@@ -172,19 +142,24 @@ class QuoteIndex:
             if len(ids) > 1
             else f"joins distant parts of {ids[0]}"
         )
+        how = (
+            f"by a cut that must stay in order, within one message and {MAXIMUM_ELISION} characters"
+            if needle.elided
+            else "without marking the cut"
+        )
         return Verdict(
             Tier.ALTERED,
             False,
             first.source_id,
             start,
             end,
-            f"The quote {what} without marking the cut: {seams}.",
+            f"The quote {what} {how}: {seams}.",
             "altered",
             holders=ids,
         )
 
     def _altered(
-        self, needle: Needle, nearest: Nearest | None, minimum: float, note: str = ""
+        self, quote: str, nearest: Nearest | None, minimum: float, note: str = ""
     ) -> Verdict | None:
         if nearest is None or nearest.passage.similarity < minimum:
             return None
@@ -192,7 +167,7 @@ class QuoteIndex:
         source = self._sources[source_id]
         start, end = source.span(passage.start, passage.end)
         detail = (
-            describe(passage.edits, needle.canonical, source.canonical)
+            describe(passage.edits, quote, source.canonical)
             or "its words are cut or spaced differently"
         )
         return Verdict(
@@ -211,7 +186,8 @@ class QuoteIndex:
         ids = [self._ids[number] for number in numbers]
         texts = {i: self._sources[i].canonical for i in ids if i not in cited}
         note = ", which is not cited" if cited else ""
-        return self._altered(needle, _nearest(needle, texts), _ALTERED_ELSEWHERE, note)
+        quote = needle.canonical
+        return self._altered(quote, _nearest(quote, texts), _ALTERED_ELSEWHERE, note)
 
     def _translated(
         self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
@@ -268,39 +244,21 @@ class QuoteIndex:
         return []
 
 
-def _nearest(needle: Needle, texts: Mapping[str, str]) -> Nearest | None:
+def _reading_at_fault(needle: Needle, texts: Mapping[str, str]) -> str:
+    """The quote in canonical form; of a quote with marked cuts the first part that fails alone."""
+    for elided in needle.elided:
+        for fragment in elided.fragments:
+            alone = Elided((fragment,), ())
+            if not any(locate(alone, text) for text in texts.values()):
+                return fragment
+    return needle.canonical
+
+
+def _nearest(quote: str, texts: Mapping[str, str]) -> Nearest | None:
     """The passage closest to the quote among canonical texts, or None without any word alike."""
     found = (
         Nearest(source_id, passage)
         for source_id, text in texts.items()
-        if (passage := closest(needle.canonical, text))
+        if (passage := closest(quote, text))
     )
     return max(found, key=lambda near: near.passage.similarity, default=None)
-
-
-def _absent(explanation: str) -> Verdict:
-    return Verdict(Tier.ABSENT, False, None, None, None, explanation, "absent")
-
-
-def _elsewhere(holders: list[tuple[str, Match]], cited: bool) -> Verdict | None:
-    if not holders:
-        return None
-    source_id, match = holders[0]
-    others = len(holders) - 1
-    more = f" and {others}{'+' if len(holders) == HOLDERS else ''} more" if others else ""
-    explanation = (
-        f"The words are verbatim in {source_id}{more}, not in what is cited."
-        if cited
-        else f"The words are verbatim in {source_id}{more}; no such message is cited."
-    )
-    return Verdict(
-        Tier.ELSEWHERE,
-        False,
-        source_id,
-        match.start,
-        match.end,
-        explanation,
-        "elsewhere",
-        warnings=match.warnings,
-        holders=tuple(i for i, _ in holders),
-    )

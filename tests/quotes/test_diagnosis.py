@@ -79,6 +79,18 @@ def test_far_parts_of_one_message_joined_are_altered(index: QuoteIndex) -> None:
     assert "joins distant parts of M-0005 without marking the cut" in verdict.explanation
 
 
+def test_an_edit_beside_a_marked_cut_is_shown_alone(index: QuoteIndex) -> None:
+    verdict = index.verify("La chambre donnait sur la mer […] manquait de fruits frais", ["M-0005"])
+    assert verdict.tier == "T4"
+    assert verdict.difference == (("replaced", "mer", "cour"),)
+
+
+def test_a_marked_cut_in_the_wrong_order_says_so(index: QuoteIndex) -> None:
+    verdict = index.verify("manquait de fruits frais […] L’accueil est parfait.", ["M-0005"])
+    assert verdict.tier == "T4"
+    assert "must stay in order" in verdict.explanation
+
+
 def test_elsewhere_names_every_message_that_has_it(index: QuoteIndex) -> None:
     verdict = index.verify("the support team answered within 2 days", ["M-0001"])
     assert (verdict.tier, verdict.diagnosis, verdict.passed) == ("T6", "elsewhere", False)
