@@ -13,6 +13,9 @@ _SNAPSHOTS = Path("snapshots")
 @command(
     help={
         "snapshot": "Folder of the snapshot to audit (default: the newest in snapshots/).",
+        "dataset": "Run on this dataset of Langfuse instead, as an experiment there.",
+        "version": "With --dataset: as it was at this ISO time (default: as it is now).",
+        "repeat": "With --dataset: how many experiments to make, as one group (default: 1).",
         "judges": "LLM judges to add to the code checks (default: none).",
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
@@ -22,6 +25,9 @@ _SNAPSHOTS = Path("snapshots")
 def experiment(
     context: Context,
     snapshot: str = "",
+    dataset: str = "",
+    version: str = "",
+    repeat: int = Whole(1),
     judges: str = "none",
     run_name: str = "",
     resume: str = "",
@@ -33,6 +39,7 @@ def experiment(
     """
     import asyncio
 
+    from evals.cli.langfuse import made_on_dataset, resume_on_dataset, run_on_dataset
     from evals.evaluators import select
     from evals.report.terminal import print_run
     from evals.runs import create_run, find_run, recorded, run_experiment
@@ -40,11 +47,28 @@ def experiment(
     from evals.snapshot import open_snapshot
     from evals.source import Sources
 
-    if resume and (snapshot or run_name):
-        raise UsageError("--resume continues a run as it is; leave out --snapshot and --run-name")
+    if resume and (snapshot or dataset or run_name):
+        raise UsageError(
+            "--resume continues a run as it is; leave out --snapshot, --dataset and --run-name"
+        )
+    if snapshot and dataset:
+        raise UsageError("--snapshot and --dataset both say what to run on: give one")
+    if not dataset and (version or repeat != 1):
+        raise UsageError("--version and --repeat go with --dataset")
     evaluators = select(judges)
+    if dataset:
+        return run_on_dataset(
+            dataset,
+            evaluators,
+            version=version,
+            run_name=run_name,
+            repeat=repeat,
+            concurrency=concurrency,
+        )
     if resume:
         folder = find_run(resume)
+        if made_on_dataset(folder):
+            return resume_on_dataset(folder, evaluators, concurrency)
         data = folder.snapshot()
     else:
         data = open_snapshot(snapshot or _newest())

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from langfuse import Langfuse
@@ -24,7 +25,7 @@ from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from evals.domain import Case, Output, OutputState
 from evals.errors import UsageError
-from evals.langfuse.connection import Connection
+from evals.langfuse.connection import Connection, Credentials, Settings
 from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
 from evals.langfuse.proof import find_experiment
 from evals.langfuse.publish import (
@@ -102,20 +103,12 @@ class Tracing:
     """The SDK's client for one run, its exporter watched."""
 
     def __init__(self, session: Session, folder: RunFolder) -> None:
-        os.environ.setdefault(QUEUE, str(SPANS_HELD))
         self.session, self.folder = session, folder
         self.target = Target.model_validate(folder.run.details[KEY])
-        self.exporter = ReliableExporter(session.connection)
-        keys, settings = session.connection.credentials, session.connection.settings
-        self.client = Langfuse(
-            public_key=keys.public_key,
-            secret_key=keys.secret_key,
-            base_url=keys.base_url,
-            timeout=int(settings.timeout) or 1,
-            flush_at=64,
-            sample_rate=1.0,
-            span_exporter=self.exporter,
+        self.client, self.exporter = _client(
+            session.connection.credentials, session.connection.settings
         )
+        self._failed_before = self.exporter.failed
         _refuse_sampled_provider()
         self.warnings: list[str] = []
         self._traced: dict[str, tuple[Case, Output]] = {}
@@ -258,10 +251,27 @@ class Tracing:
         Raises:
             LangfuseError: Langfuse cannot be reached; the local record is whole.
         """
-        lost = self.exporter.failed
+        lost = self.exporter.failed - self._failed_before
         if lost:
             say(f"{lost:,} spans were refused or not answered; sending their items again")
         return publish(self.session.connection, self.folder, fresh=not lost, say=say)
+
+
+@cache
+def _client(keys: Credentials, settings: Settings) -> tuple[Langfuse, ReliableExporter]:
+    """The client of these keys and its exporter; the SDK has but one for each public key."""
+    os.environ.setdefault(QUEUE, str(SPANS_HELD))
+    exporter = ReliableExporter(keys, settings)
+    client = Langfuse(
+        public_key=keys.public_key,
+        secret_key=keys.secret_key,
+        base_url=keys.base_url,
+        timeout=int(settings.timeout) or 1,
+        flush_at=64,
+        sample_rate=1.0,
+        span_exporter=exporter,
+    )
+    return client, exporter
 
 
 class _Generations(SpanProcessor):

@@ -202,7 +202,7 @@ class _Job:
         if not wanted:
             return 0
         say(f"sending {len(wanted):,} items")
-        exporter = ReliableExporter(self.connection)
+        exporter = ReliableExporter(self.connection.credentials, self.connection.settings)
         metadata = experiment_metadata(self.view)
         sent = 0
         for name, item, where in self.items():
@@ -210,7 +210,7 @@ class _Job:
                 continue
             original = self.dataset.by_case[item.case.id]
             spans = item_spans(
-                self.connection,
+                self.connection.credentials,
                 self.target,
                 item.case,
                 item.output,

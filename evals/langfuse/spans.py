@@ -18,7 +18,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from evals.domain import Case, JsonValue, Output, OutputState, Usage
-from evals.langfuse.connection import Connection
+from evals.langfuse.connection import Credentials, Settings
 from evals.langfuse.items import ItemOutput
 from evals.langfuse.target import ENVIRONMENT, Place, Target, digest
 
@@ -36,10 +36,10 @@ class ReliableExporter(SpanExporter):
     overflow; and its ``flush`` never says that something was lost.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._width = max(8, connection.settings.concurrency)
-        self._pool = ThreadPoolExecutor(self._width, thread_name_prefix="langfuse-spans")
+    def __init__(self, credentials: Credentials, settings: Settings) -> None:
+        self._credentials, self._settings = credentials, settings
+        width = max(8, settings.concurrency)
+        self._pool = ThreadPoolExecutor(width, thread_name_prefix="langfuse-spans")
         self._local = threading.local()
         self._lock = threading.Lock()
         self._pending: set[Future[None]] = set()
@@ -82,7 +82,7 @@ class ReliableExporter(SpanExporter):
     def _send(self, batch: list[ReadableSpan]) -> None:
         exporter = getattr(self._local, "exporter", None)
         if exporter is None:
-            exporter = self._local.exporter = _exporter(self._connection)
+            exporter = self._local.exporter = _exporter(self._credentials, self._settings)
         arrived = exporter.export(batch) is SpanExportResult.SUCCESS
         with self._lock:
             if arrived:
@@ -91,8 +91,7 @@ class ReliableExporter(SpanExporter):
                 self.failed += len(batch)
 
 
-def _exporter(connection: Connection) -> OTLPSpanExporter:
-    keys = connection.credentials
+def _exporter(keys: Credentials, settings: Settings) -> OTLPSpanExporter:
     pair = base64.b64encode(f"{keys.public_key}:{keys.secret_key}".encode()).decode()
     return OTLPSpanExporter(
         endpoint=f"{keys.base_url}/api/public/otel/v1/traces",
@@ -103,7 +102,7 @@ def _exporter(connection: Connection) -> OTLPSpanExporter:
             "x-langfuse-public-key": keys.public_key,
             "x-langfuse-ingestion-version": "4",
         },
-        timeout=connection.settings.timeout,
+        timeout=settings.timeout,
         compression=Compression.Gzip,
     )
 
@@ -151,7 +150,7 @@ def usage_details(usage: Usage) -> dict[str, int]:
 
 
 def item_spans(
-    connection: Connection,
+    credentials: Credentials,
     target: Target,
     case: Case,
     output: Output,
@@ -172,7 +171,7 @@ def item_spans(
     task = str(place.observation_id)
     root = digest(f"{place.trace_id}/run", 16)
     scope = InstrumentationScope(
-        "langfuse-sdk", SDK, attributes={"public_key": connection.credentials.public_key}
+        "langfuse-sdk", SDK, attributes={"public_key": credentials.public_key}
     )
     shared = {
         f"{_EXPERIMENT}.id": target.experiment_id,

@@ -85,6 +85,8 @@ def open_source(name_or_path: str | None, config: Config, studies: str | None = 
                 "a file of answers works with no configuration"
             )
         name_or_path = next(iter(tables))
+    # Its three variables in .env are configuration enough.
+    tables = {"langfuse": {"type": "langfuse"}, **tables}
     if name_or_path in tables:
         if studies:
             raise UsageError(f"--studies: set it in [sources.{name_or_path}]")

@@ -1,0 +1,178 @@
+"""The commands as a user types them: real processes against the server, exit codes, one line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.servers.langfuse_server import LangfuseServer
+
+BIN = Path(sys.executable).parent
+DEMO = ROOT / "snapshots" / "demo"
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run ``ancrage`` in ``cwd``."""
+    return subprocess.run(
+        [BIN / "ancrage", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "COLUMNS": "110"},
+    )
+
+
+def test_a_whole_day_with_langfuse(server: LangfuseServer, tmp_path: Path) -> None:
+    (tmp_path / "evals.toml").write_text("[langfuse]\npoll = 0.05\n", encoding="utf-8")
+    pushed = run("push", str(DEMO), "--dataset", "équipe/démo", cwd=tmp_path)
+    assert pushed.returncode == 0, pushed.stderr
+    cases = len((DEMO / "cases.jsonl").read_text(encoding="utf-8").splitlines())
+    assert f"{cases} cases = {cases} created" in pushed.stdout
+    again = run("push", str(DEMO), "--dataset", "équipe/démo", cwd=tmp_path)
+    assert f"{cases} unchanged" in again.stdout
+
+    made = run(
+        "experiment",
+        "--dataset",
+        "équipe/démo",
+        "--run-name",
+        "lundi",
+        "--repeat",
+        "2",
+        cwd=tmp_path,
+    )
+    assert made.returncode == 0, made.stderr + made.stdout
+    assert made.stdout.count(f"seen in Langfuse: {cases} items") == 2
+    assert "experiments/results?baseline=" in made.stdout
+    receipt = json.loads((tmp_path / "runs/lundi-2/langfuse.json").read_text(encoding="utf-8"))
+    assert receipt["missing"] == {
+        "items": [],
+        "levels": [],
+        "versions": [],
+        "foreign": [],
+        "scores": [],
+    }
+
+    listed = run("results", "--dataset", "équipe/démo", cwd=tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert "lundi-1" in listed.stdout
+    assert "lundi-2" in listed.stdout
+
+    elsewhere = tmp_path / "colleague"
+    elsewhere.mkdir()
+    pulled = run("pull", "lundi-1", cwd=elsewhere)
+    assert pulled.returncode == 0, pulled.stderr
+    assert (elsewhere / "runs/lundi-1/outputs.jsonl").exists()
+
+    published = run("publish", "lundi-1", cwd=tmp_path)
+    assert published.returncode == 0, published.stderr
+    scored = run("score-traces", "--run", "lundi-1", cwd=tmp_path)
+    assert scored.returncode == 0, scored.stdout + scored.stderr
+    assert "0 cases come from no trace" in scored.stdout
+
+    local = run("experiment", "--snapshot", str(DEMO), "--run-name", "local", cwd=tmp_path)
+    assert local.returncode == 0, local.stderr
+    sent = run("publish", "local", "--dataset", "équipe/démo", cwd=tmp_path)
+    assert sent.returncode == 0, sent.stdout + sent.stderr
+    everything = "".join(
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in tmp_path.rglob("*")
+        if path.is_file()
+    )
+    for process in (pushed, again, made, listed, pulled, published, scored, local, sent):
+        everything += process.stdout + process.stderr
+    assert server.secret_key not in everything
+
+
+def test_production_is_checked_and_scored_in_place(
+    server: LangfuseServer, tmp_path: Path, shared: Path
+) -> None:
+    for path in sorted((shared / "data" / "langfuse-traces").glob("*.json")):
+        server.add_trace(json.loads(path.read_text(encoding="utf-8")))
+    done = run("score-traces", "--days", "100000", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 traces kept of 4 read" in done.stdout
+    assert "scores seen on 4 traces" in done.stdout
+    assert {row["subject"]["kind"] for row in server.store.scores.values()} == {"trace"}
+
+
+def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
+    server: LangfuseServer, tmp_path: Path
+) -> None:
+    (tmp_path / "evals.toml").write_text(
+        "[langfuse]\npoll = 0.05\nattempts = 1\ndeadline = 0.3\ntimeout = 2\n", encoding="utf-8"
+    )
+    assert run("push", str(DEMO), "--dataset", "d", cwd=tmp_path).returncode == 0
+    for path in ("/otel", "/scores"):
+        server.fail(path, 500)
+    made = run("experiment", "--dataset", "d", "--run-name", "un", cwd=tmp_path)
+    assert made.returncode == 3
+    assert "invoke publish un" in made.stdout
+    assert "Traceback" not in made.stderr
+    assert json.loads((tmp_path / "runs/un/manifest.json").read_text())["state"] == "complete"
+    server.faults.answers.clear()
+    repaired = run("publish", "un", cwd=tmp_path)
+    assert repaired.returncode == 0, repaired.stdout + repaired.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("push", str(DEMO)), "would push"),
+        (("experiment", "--dataset", "d"), "would run 1 experiment on the dataset 'd'"),
+        (("results", "--dataset", "d"), "would list"),
+        (("pull", "r"), "would rebuild"),
+        (("score-traces",), "would check the traces of the last 1 days"),
+        (("snapshot", "--source", "langfuse"), "LANGFUSE_PUBLIC_KEY"),
+    ],
+)
+def test_without_keys_each_command_says_what_it_would_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    for name in ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY", "LANGFUSE_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "LANGFUSE_SECRET_KEY" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("experiment", "--dataset", "d", "--snapshot", "s"), "give one"),
+        (("experiment", "--repeat", "2"), "go with --dataset"),
+        (("experiment", "--dataset", "none"), "invoke push"),
+        (("experiment", "--dataset", "none", "--version", "monday"), "not an ISO date"),
+        (("results",), "--dataset"),
+        (("publish", "nothing"), "no run"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    server: LangfuseServer, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_package_the_line_says_what_to_install(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['langfuse'] = None\n"
+        "from evals.cli.app import main\n"
+        f"sys.argv = ['ancrage', 'push', {str(DEMO)!r}]\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "pip install 'ancrage[langfuse]'" in done.stderr
