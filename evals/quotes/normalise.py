@@ -7,7 +7,6 @@ table and rules below, each of which keeps digits, letters, accents and case as 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 INVISIBLE = (
@@ -119,7 +118,6 @@ def canonical(text: str) -> str:
     return text.strip(" ")
 
 
-@lru_cache(maxsize=512)
 def normalise(text: str) -> Normalised:
     """``text`` in canonical form with the map back to its own offsets.
 

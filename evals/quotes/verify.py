@@ -2,7 +2,7 @@
 
 import re
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from evals.quotes.boundary import find_whole, speaks
@@ -44,6 +44,11 @@ class Match(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+_KEPT_LENGTH = 5_000
+_kept = lru_cache(maxsize=512)(normalise)
+"""Offset maps of the last short texts: the messages of a study are cited again and again."""
+
+
 class Source:
     """A text to search, with its canonical form once that was needed."""
 
@@ -56,7 +61,8 @@ class Source:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span of the text that ``canonical[start:end]`` stands for."""
-        return normalise(self.text).original(start, end)
+        kept = len(self.text) <= _KEPT_LENGTH
+        return (_kept if kept else normalise)(self.text).original(start, end)
 
     def match(self, start: int, end: int, tier: Tier, warnings: tuple[str, ...] = ()) -> Match:
         """The match of ``canonical[start:end]``, in the text's own offsets."""
