@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from evals.compare.compatible import compatibility, version_problem
 from evals.compare.model import Comparison, ModeComparison, Note, Side, Verdict
 from evals.compare.repeats import noise_floor, repeats
 from evals.compare.results import Group, Mode
+from evals.errors import UsageError
 from evals.stats import (
     PairedTest,
     detectable_difference,
@@ -56,7 +57,7 @@ def compare(
     everywhere = set.intersection(*(set(each.cases) for each in (*first, *second)))
     cases = [case for case in first[0].cases if case in everywhere]
     studies = dict(zip(first[0].cases, first[0].studies, strict=True))
-    clusters = len({studies[case] or f"case {case}" for case in cases})
+    clusters = len(set(unit_codes(cases, [studies[case] for case in cases]).tolist()))
     clustered = cluster == "study" or (cluster == "auto" and clusters >= FEWEST_CLUSTERS)
     modes: dict[str, Mode] = {}
     for each in (*first, *second):
@@ -82,6 +83,20 @@ def compare(
             _conclude(each, next(adjusted) if each.test else None, alpha) for each in pairings
         ),
     )
+
+
+def check_options(cluster: str, alpha: float) -> Cluster:
+    """The cluster option as typed on the command line, once it and ``alpha`` make sense.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if not 0 < alpha < 0.5:
+        raise UsageError(f"--alpha {alpha}: give a chance between 0 and 0.5")
+    for known in get_args(Cluster):
+        if cluster == known:
+            return cast("Cluster", known)
+    raise UsageError(f"--cluster {cluster}: give one of {', '.join(get_args(Cluster))}")
 
 
 def _units_note(clusters: int, clustered: bool, chosen: Cluster) -> list[Note]:
@@ -158,9 +173,7 @@ def _pair(
     kept = tuple(case for case in cases if case not in left_out)
     units = None
     if studies is not None:
-        labels: dict[str, int] = {}
-        names = (studies[case] or f"case {case}" for case in kept)
-        units = np.array([labels.setdefault(name, len(labels)) for name in names], dtype=np.intp)
+        units = unit_codes(kept, [studies[case] for case in kept])
     return Pairing(
         mode=mode,
         cases=kept,
@@ -170,6 +183,16 @@ def _pair(
         problem=version_problem(first, second, mode.name),
         ignored=len(cases) - len(kept),
     )
+
+
+def unit_codes(cases: Sequence[str], studies: Sequence[str | None]) -> NDArray[np.intp]:
+    """A number for the study of each case; a case without one is a unit of its own."""
+    codes: dict[tuple[str, str], int] = {}
+    keys = (
+        ("study", study) if study else ("case", case)
+        for case, study in zip(cases, studies, strict=True)
+    )
+    return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.intp)
 
 
 def outcomes(side: Group, mode: str, cases: Sequence[str]) -> Floats:

@@ -188,7 +188,7 @@ def _listed(path: Path, hash: str) -> tuple[tuple[str, str | None], ...]:
     return tuple((case.id, case.study_id) for case in open_snapshot(path, verify=False).cases())
 
 
-def find_group(reference: str, root: Path = RUNS) -> tuple[Results, ...]:
+def find_group(reference: str, root: Path = RUNS) -> Group:
     """The runs meant by ``reference``: all repeats of a group of that name, else one run.
 
     Raises:

@@ -154,13 +154,17 @@ def test_no_case_in_common() -> None:
     assert found.modes[0].verdict is Verdict.NOT_COMPARED
 
 
+def _times(n: int, *repeats: float | None) -> list[list[float | None]]:
+    return [list(repeats)] * n
+
+
 def test_the_article_s_thirty_cases_with_two_missing() -> None:
     """14 always pass, 10 always fail, 4 flip; the other two of 30 are reported missing."""
     rows: list[list[float | None]] = [
-        *[[0.0, 0.0, 0.0]] * 14,
-        *[[1.0, 1.0, 1.0]] * 10,
-        *[[0.0, 1.0, 0.0]] * 2,
-        *[[1.0, 1.0, 0.0]] * 2,
+        *_times(14, 0.0, 0.0, 0.0),
+        *_times(10, 1.0, 1.0, 1.0),
+        *_times(2, 0.0, 1.0, 0.0),
+        *_times(2, 1.0, 1.0, 0.0),
         [0.0, None, 0.0],
         [None, None, None],
     ]
