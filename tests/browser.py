@@ -24,9 +24,13 @@ _ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the whole session."""
+    """One Chromium for a module.
+
+    Not for the session: as long as it is open, Playwright keeps an event loop running in the
+    main thread, where no asynchronous test could then run.
+    """
     found = CHROMIUM if CHROMIUM.exists() else shutil.which("chromium")
     if not found:
         message = "no Chromium: install the Debian package chromium to run the browser's tests"

@@ -1,6 +1,7 @@
 """What a report is made of: a run's view and its figures."""
 
 import heapq
+import os
 from collections import Counter
 from dataclasses import dataclass
 
@@ -37,6 +38,11 @@ class Report:
     def cases(self) -> int:
         """How many cases the run has, whatever became of them."""
         return self.states.total()
+
+    @property
+    def snapshot(self) -> str:
+        """Where the snapshot lies, seen from here."""
+        return os.path.relpath(self.view.snapshot.path)
 
     @property
     def incomplete(self) -> str | None:

@@ -136,7 +136,7 @@ def source_of(
         "id": line(message.id),
         "respondent": line(message.respondent_id),
         "language": line(message.language or ""),
-        "asked": line(f"{asked.ref} {asked.text}" if asked else message.question_ref or ""),
+        "asked": line(f"{asked.ref} · {asked.text}" if asked else message.question_ref or ""),
         "text": [[visible(part.text), part.spans] for part in segments(message.text, spans)],
         "before": _brief(before),
         "after": _brief(after),

@@ -77,7 +77,7 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
     yield Text.assemble(
         (line(run.name), "bold"),
         (f"  {line(run.kind)} · {run.created:%Y-%m-%d %H:%M} UTC", "dim"),
-        (f" · snapshot {line(run.snapshot.path)} ({run.snapshot.hash[:12]})", "dim"),
+        (f" · snapshot {line(report.snapshot)} ({run.snapshot.hash[:12]})", "dim"),
     )
     if problem := report.incomplete:
         yield Text(f"{problem[0].upper()}{problem[1:]}.", "bold yellow")

@@ -29,12 +29,16 @@ _VISIBLE = {
     if chr(code) not in _KEPT
 } | dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
 
+_HIDDEN = re.compile("[" + "".join(rf"\U{code:08x}" for code in sorted(_VISIBLE)) + "]")
+
 
 def visible(text: str) -> str:
     """``text`` with each control character, bidirectional override and lone surrogate replaced.
 
     One character stands for one character (``ESC`` becomes ``␛``), so that offsets still hold.
     """
+    if not _HIDDEN.search(text):
+        return text
     return text.replace("\r\n", " \n").translate(_VISIBLE)
 
 

@@ -1,7 +1,8 @@
 """A run whose findings are written by hand, made with the real snapshot and run record."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -174,9 +175,6 @@ class Scripted:
         return Evaluation(evaluator="scripted", version="1", scores=tuple(scores), findings=found)
 
 
-RunMaker = Callable[..., RunFolder]
-
-
 def make_run(
     root: Path,
     cases: Iterable[Case],
@@ -190,15 +188,16 @@ def make_run(
     write_snapshot(path, cases, {STUDY.id: STUDY}.get, source="test")
     snapshot = open_snapshot(path)
     folder = create_run(snapshot, kind="audit", name=name, root=root / "runs")
-    asyncio.run(
-        run_experiment(
-            folder,
-            list(snapshot.cases())[:limit],
-            recorded,
-            [Scripted(findings or {}, unscored or {})],
-            Sources(snapshot),
-        )
+    experiment = run_experiment(
+        folder,
+        list(snapshot.cases())[:limit],
+        recorded,
+        [Scripted(findings or {}, unscored or {})],
+        Sources(snapshot),
     )
+    # In a thread of its own: a browser, when one is open, has a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, experiment).result()
     return folder
 
 

@@ -113,12 +113,12 @@
   }
 
   function drawRow(row) {
-    const total = findings(row);
+    const total = view.mode ? row.modes[view.mode] ?? 0 : findings(row);
     const marks = Object.keys(MODES).filter((mode) => mode in row.modes)
       .map((mode) => h("span", { class: "tag" }, title(mode), row.modes[mode] > 1 ? h("b", {}, ` ×${row.modes[mode]}`) : null));
     if (row.unscored.length) marks.push(h("span", { class: "tag unscored" }, `${row.unscored.length} unscored`));
     return h("tr", { "data-id": row.id, class: row.state === "ok" ? null : "not-ok" },
-      h("td", { class: "n strong" }, row.state === "ok" ? (total || h("span", { class: "none" }, "0")) : "–"),
+      h("td", { class: total ? "n strong" : "n none" }, row.state === "ok" ? String(total) : "–"),
       h("td", {}, h("a", { href: address({ case: row.id, finding: "" }), dir: "auto" }, row.question || "(no question)")),
       h("td", { class: "wide tags" }, marks),
       h("td", { class: "wide" }, row.study),
@@ -130,20 +130,35 @@
   let openCase = null;
   let contextOpen = false;
 
+  /* What a click or Enter on an element does. */
+  const activate = (action) => ({
+    onclick: action,
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.target !== event.currentTarget) return;
+      event.preventDefault();
+      event.stopPropagation();
+      action(event);
+    },
+  });
+  const name = (source) => [source.respondent, source.id].filter(Boolean).join(", ");
   const marked = (parts, tag) => parts.map(([text, spans]) => (spans.length ? h(tag, {}, text) : text));
   const facts = (pairs) => h("dl", {}, pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 
   function drawAnswer(body) {
     const last = new Map();
     body.answer.forEach(([, spans], at) => spans.forEach((span) => last.set(span, at)));
-    return h("div", { class: "answer", dir: "auto", lang: body.language || null },
-      body.answer.map(([text, spans], at) => {
-        if (!spans.length) return text;
+    return h("div", { class: "answer", dir: "auto" },
+      body.answer.map(([text, spans, passed], at) => {
+        if (!spans.length && !passed.length) return text;
+        if (!spans.length) {
+          const quote = body.passed[passed[0]];
+          return h("span", { class: "passed", tabindex: "0", role: "link", title: `${quote.tier} ${quote.words}: ${name(quote.source)}`, ...activate(() => reveal(passed[0])) }, text);
+        }
         const ending = spans.filter((span) => last.get(span) === at).map((span) => span + 1);
         return h("mark", {
           class: spans.length > 1 ? "several" : null, tabindex: "0", role: "link", "data-spans": spans.join(" "),
           "data-n": ending.join(" ") || null, "aria-details": `finding-${spans[0] + 1}`,
-          onclick: () => follow(spans), onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); event.stopPropagation(); follow(spans); } },
+          ...activate(() => follow(spans)),
         }, text);
       }));
   }
@@ -153,9 +168,7 @@
     if (source.absent) return h("p", { class: "absent" }, h("code", {}, source.id), ` ${source.absent}`);
     const near = (brief, label) => brief && h("p", { class: "near", dir: "auto" }, h("span", { class: "label" }, `${label} `, h("code", {}, brief[0])), " ", brief[1]);
     return h("figure", { class: "source" },
-      h("figcaption", {},
-        source.respondent && h("code", {}, source.respondent), " ", h("code", {}, source.id),
-        source.language && ` · ${source.language}`, source.asked && h("span", { class: "asked" }, source.asked)),
+      h("figcaption", {}, h("code", {}, name(source)), source.language && ` · ${source.language}`, source.asked && h("span", { class: "asked" }, source.asked)),
       h("blockquote", { dir: "auto", lang: source.language || null }, marked(source.text, "mark")),
       difference.length ? h("p", { class: "difference", dir: "auto" }, h("span", { class: "label" }, "Source → answer "),
         difference.map(([kind, text]) => (kind === "same" ? text : h(kind === "added" ? "ins" : "del", {}, text)))) : null,
@@ -164,17 +177,34 @@
   }
 
   function drawFinding(finding, at, count) {
-    return h("article", {
-      class: "finding", id: `finding-${at + 1}`, tabindex: "0", "aria-label": `Finding ${at + 1} of ${count}: ${title(finding.mode)}`,
-      onclick: (event) => { if (!event.target.closest("summary, a, details") && !String(getSelection())) choose(at, "passage"); },
-      onkeydown: (event) => { if (event.key === "Enter" && event.target === event.currentTarget) { event.preventDefault(); event.stopPropagation(); choose(at, "passage", true); } },
-    },
+    const toPassage = (event) => {
+      if (event.type === "keydown") choose(at, "passage", true);
+      else if (!event.target.closest("summary, a, details") && !String(getSelection())) choose(at, "passage");
+    };
+    return h("article", { class: "finding", id: `finding-${at + 1}`, tabindex: "0", "aria-label": `Finding ${at + 1} of ${count}: ${title(finding.mode)}`, ...activate(toPassage) },
       h("header", {}, h("span", { class: "number" }, String(at + 1)), h("h3", {}, title(finding.mode)),
         finding.tier || finding.diagnosis ? h("span", { class: "tier" }, [finding.tier, finding.diagnosis].filter(Boolean).join(" ")) : null),
-      h("p", { class: "explanation" }, finding.explanation),
+      h("p", { class: "explanation", dir: "auto" }, finding.explanation),
       finding.passage ? null : h("p", { class: "label" }, "About the answer as a whole."),
       drawSource(finding.source, finding.difference),
+      finding.cited.map((cited) => h("details", {}, h("summary", {}, "Cited: ", h("code", {}, name(cited))), drawSource(cited, []))),
       finding.details.length ? h("details", {}, h("summary", {}, "Details"), facts(finding.details)) : null);
+  }
+
+  function drawPassed(passed) {
+    return passed.length ? h("details", { class: "passed-quotes", id: "passed" },
+      h("summary", {}, `${plural(passed.length, "quote")} passed`),
+      passed.map((quote, at) => h("article", { id: `passed-${at + 1}`, tabindex: "-1" },
+        h("p", { class: "good" }, `${quote.tier} ${quote.words}`),
+        h("p", { class: "words", dir: "auto" }, quote.passage),
+        quote.warnings.map((warning) => h("p", { class: "warning" }, warning)),
+        drawSource(quote.source, [])))) : null;
+  }
+
+  function reveal(at) {
+    $("passed").open = true;
+    $(`passed-${at + 1}`).scrollIntoView({ block: "nearest" });
+    $(`passed-${at + 1}`).focus({ preventScroll: true });
   }
 
   function drawScores(body, row) {
@@ -215,7 +245,8 @@
         h("aside", { class: "findings", "aria-label": "Findings" },
           h("h2", {}, count ? plural(count, "finding") : "No finding"),
           count ? null : h("p", { class: "label" }, row.state === "ok" ? (row.unscored.length ? "Not every failure mode could be scored: see the reasons under the answer." : body.scores.length ? "Every check that scored this answer passed it." : "No check has scored this answer.") : "An answer that is not usable is not checked."),
-          body.findings.map((finding, at) => drawFinding(finding, at, count)))));
+          body.findings.map((finding, at) => drawFinding(finding, at, count)),
+          drawPassed(body.passed))));
   }
 
   /* Marks and cards point at each other; a passage with several findings goes round them. */
@@ -287,6 +318,10 @@
       $("home").textContent = "← Answers";
       $("home").setAttribute("href", address({ case: "", finding: "" }));
       if (rows[index] !== was) $("case").focus({ preventScroll: true });
+      if (!view.finding && view.mode) {
+        const first = openCase.body.findings.findIndex((finding) => finding.mode === view.mode);
+        if (first >= 0) view.finding = String(first + 1);
+      }
       if (view.finding) highlight("passage");
     } else {
       $("home").textContent = "Ancrage";
@@ -354,6 +389,8 @@
   }
 
   /* --- start ---------------------------------------------------------------------------------- */
+  $("without-script").hidden = true;
+  $("filters").hidden = false;
   for (const study of [...new Set(rows.map((row) => row.study))].filter(Boolean).sort()) $("study").append(h("option", { value: study }, study));
   $("study").closest("label").hidden = $("study").options.length < 3;
   let pending = 0;

@@ -1,0 +1,182 @@
+"""The HTML file: what an answer contains stays text, whatever it is."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from evals.domain import Answer, Output, OutputState
+from evals.report.data import Section, read_report
+from evals.report.html import render
+from evals.report.payload import body, script_json
+from evals.report.text import visible
+from evals.runs import Item, RunFolder
+from tests.report.conftest import ANGRY, HOSTILE, case, finding, lifelike, make_run
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, and the text of each script and style."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: dict[int, str] = {}
+        self._open = False
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._open = tag in {"script", "style"}
+        if self._open:
+            self.raw[len(self.tags) - 1] = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = False
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.raw[len(self.tags) - 1] += data
+
+    def answers(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Each answer's row and body."""
+        return [
+            (json.loads(attrs["data-row"] or ""), json.loads(self.raw[at]))
+            for at, (tag, attrs) in enumerate(self.tags)
+            if tag == "script" and attrs.get("class") == "answer"
+        ]
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    report = read_report(lifelike(tmp_path_factory.mktemp("html")))
+    return "".join(render(report))
+
+
+@pytest.fixture(scope="module")
+def parsed(html: str) -> Parsed:
+    return Parsed(html)
+
+
+def test_nothing_in_an_answer_makes_an_element(parsed: Parsed) -> None:
+    tags = [tag for tag, _ in parsed.tags]
+    assert "img" not in tags
+    assert "b" not in tags
+    scripts = [attrs for tag, attrs in parsed.tags if tag == "script"]
+    assert [attrs for attrs in scripts if attrs.get("type") != "application/json"] == [{}]
+    assert len([attrs for attrs in scripts if attrs.get("class") == "answer"]) == 6
+    assert not [name for _, attrs in parsed.tags for name in attrs if name.startswith("on")]
+
+
+def test_the_file_asks_for_nothing(html: str, parsed: Parsed) -> None:
+    assert not [
+        (tag, attrs)
+        for tag, attrs in parsed.tags
+        if {"src", "srcset", "action", "data"} & attrs.keys()
+        or tag in {"link", "iframe", "object", "embed", "base"}
+        or (attrs.get("href") or "#")[0] != "#"
+    ]
+    assert not re.search(r"@import|url\(", html.split("</style>")[0])
+
+
+def test_the_policy_allows_our_own_style_and_script_alone(parsed: Parsed) -> None:
+    policy = next(
+        attrs["content"] or ""
+        for tag, attrs in parsed.tags
+        if attrs.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for at, (tag, attrs) in enumerate(parsed.tags):
+        if tag == "style" or (tag == "script" and not attrs):
+            digest = base64.b64encode(hashlib.sha256(parsed.raw[at].encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_answers_are_whole_and_marked(parsed: Parsed) -> None:
+    bodies = {row["id"]: content for row, content in parsed.answers()}
+    for identifier, text in (("bus-001", ANGRY), ("hostile-001", HOSTILE)):
+        assert "".join(part[0] for part in bodies[identifier]["answer"]) == visible(text)
+    marked = [
+        "".join(t for t, spans, _ in bodies["bus-001"]["answer"] if n in spans) for n in range(4)
+    ]
+    assert marked == ["Le bus de 7 h 45 est toujours plein 😤", "Je ferais du vélo", "R-009", "Q9"]
+    passed = [t for t, _, quotes in bodies["bus-001"]["answer"] if quotes]
+    assert passed == ["Je prends le bus tous les matins"]
+    assert bodies["bus-001"]["passed"][0]["tier"] == "T0"
+
+
+def test_a_finding_carries_its_source_and_its_neighbours(parsed: Parsed) -> None:
+    bodies = {row["id"]: content for row, content in parsed.answers()}
+    altered, translated = bodies["bus-001"]["findings"][:2]
+    source = altered["source"]
+    assert (source["respondent"], source["id"]) == ("R-001", "M-0002")
+    assert [text for text, spans in source["text"] if spans] == [
+        "Le bus de 7 h 40 est toujours plein 😤"
+    ]
+    assert source["before"][0] == "M-0001"
+    assert source["after"][0] == "M-0004"
+    assert ["removed", "40"] in altered["difference"]
+    assert ["added", "45"] in altered["difference"]
+    assert (translated["tier"], translated["diagnosis"]) == ("T5", "translated")
+    assert translated["source"]["before"] is None
+
+
+def test_states_and_reasons_are_kept(parsed: Parsed) -> None:
+    rows = {row["id"]: (row, content) for row, content in parsed.answers()}
+    row, content = rows["lost-001"]
+    assert (row["state"], content["answer"]) == ("missing", [])
+    assert content["reason"] == "recorded as missing in the snapshot"
+    row, content = rows["half-001"]
+    assert row["unscored"] == ["non_verbatim_quote"]
+    assert ["non_verbatim_quote", None, "the case names no study"] in content["scores"]
+
+
+def test_every_number_of_the_overview_has_its_denominator(html: str) -> None:
+    assert "6 cases = 4 ok + 1 missing + 1 truncated; 2 with at least one finding." in html
+    assert "2/3 = 66.7 % [20.8, 93.9]" in html
+    assert "1/4 = 25.0 % [4.6, 69.9]" in html
+
+
+def test_further_sections_are_shown_and_escaped(run: RunFolder) -> None:
+    sections = (
+        Section("Calibration <of> judges", header=("Judge", "κ"), rows=(("<b>a</b>", "0.71"),)),
+        Section("Picture", body=Markup("<svg></svg>")),
+    )
+    text = "".join(render(read_report(run, sections=sections)))
+    assert "<h2>Calibration &lt;of&gt; judges</h2>" in text
+    assert "<td>&lt;b&gt;a&lt;/b&gt;</td><td>0.71</td>" in text
+    assert "<svg></svg>" in text
+
+
+def test_a_long_tool_output_is_cut_and_says_so(tmp_path: Path) -> None:
+    from evals.domain import ToolCall
+
+    calls = (ToolCall(name="dump", output="x" * 50_000),)
+    answer = case("c", "Rien.", tool_calls=calls)
+    output = Output(case_id="c", state=OutputState.OK, answer=Answer(text="Rien."))
+    context: Any = body(Item(answer, output, ()), None)["context"]
+    assert len(context["tools"][0][2]) < 20_100
+    assert "[… 30000 more characters in the snapshot]" in context["tools"][0][2]
+
+
+def test_a_source_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    text = "Il dit « non » [R-001, M-9999]."
+    folder = make_run(tmp_path, [case("a", text)], {"a": [finding(text, "non", source="M-9999")]})
+    [(_, content)] = Parsed("".join(render(read_report(folder)))).answers()
+    assert content["findings"][0]["source"]["absent"] == "is not in study transports"
+
+
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_json_in_a_script_closes_nothing_and_reads_back(value: object) -> None:
+    text = script_json(value)
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == value
