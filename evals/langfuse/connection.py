@@ -162,23 +162,36 @@ class Connection:
         except (ApiError, httpx.HTTPError, ValidationError, ValueError) as error:
             raise self._failure(error) from None
 
+    def get(self, path: str, query: dict[str, Any]) -> dict[str, Any]:
+        """GET a path under ``/api/public``, as it comes.
+
+        Raises:
+            LangfuseError: it failed for good.
+        """
+
+        def ask() -> dict[str, Any]:
+            answer = self._checked(self.http.get(f"/api/public{path}", params=query)).json()
+            if not isinstance(answer, dict) or not {"data", "meta"} <= answer.keys():
+                raise ValueError("not a listing")
+            return answer
+
+        return self.attempt(ask)
+
     def post(self, path: str, body: dict[str, Any]) -> None:
         """POST one JSON object to a path under ``/api/public``.
 
         Raises:
             LangfuseError: it failed for good.
         """
+        self.attempt(lambda: self._checked(self.http.post(f"/api/public{path}", json=body)))
 
-        def send() -> None:
-            answer = self.http.post(f"/api/public{path}", json=body)
-            if not answer.is_success:
-                raise ApiError(
-                    status_code=answer.status_code,
-                    headers=dict(answer.headers),
-                    body=answer.text,
-                )
-
-        self.attempt(send)
+    @staticmethod
+    def _checked(answer: httpx.Response) -> httpx.Response:
+        if answer.is_success:
+            return answer
+        raise ApiError(
+            status_code=answer.status_code, headers=dict(answer.headers), body=answer.text
+        )
 
     def _failure(self, error: Exception) -> LangfuseError:
         url = self.credentials.base_url

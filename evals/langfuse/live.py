@@ -9,7 +9,8 @@ from langfuse.api import CreateScoreRequest
 
 from evals.domain import Frozen
 from evals.langfuse.connection import Connection, LangfuseError
-from evals.langfuse.proof import TRACES, find_scores
+from evals.langfuse.proof import TRACES
+from evals.langfuse.reads import scores
 from evals.langfuse.scores import deliver, item_scores
 from evals.langfuse.target import Place
 from evals.runs import RunFolder, RunView
@@ -106,7 +107,7 @@ def _look(connection: Connection, traces: list[str]) -> dict[str, float]:
     known: dict[str, float] = {}
     for start in range(0, len(traces), TRACES):
         batch = ",".join(traces[start : start + TRACES])
-        for score in find_scores(connection, trace_id=batch):
-            if isinstance(score.value, int | float):
-                known[score.id] = float(score.value)
+        for score in scores(connection, traceId=batch):
+            if score.number is not None:
+                known[score.id] = score.number
     return known

@@ -1,20 +1,18 @@
 """Proof: a run counts as sent when it has been read back, item by item and score by score."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from langfuse.api import Experiment, ExperimentItem
+from langfuse.api import Experiment
 
 from evals.domain import Frozen
 from evals.langfuse.connection import Connection
+from evals.langfuse.reads import INLINE_SCORES, PAGE, ItemRow, ScoreRow, experiment_items, scores
 from evals.langfuse.target import Place, Target
 
-PAGE = 100
-INLINE_SCORES = 50
-"""The most scores that an item carries in a listing; more are asked for by trace."""
 TRACES = 40
 """Trace ids in one request."""
 
@@ -75,10 +73,16 @@ class Seen:
     """One look at an experiment."""
 
     experiment: Experiment | None
-    items: dict[str, list[ExperimentItem]] = field(default_factory=dict)
+    items: dict[str, list[ItemRow]] = field(default_factory=dict)
     """By item id; several when the item was run more than once."""
     scores: dict[str, float] = field(default_factory=dict)
     """Value by score id."""
+
+    def add(self, scores: Iterable[ScoreRow]) -> None:
+        """Note scores; texts and categories are none of ours."""
+        for score in scores:
+            if (number := score.number) is not None:
+                self.scores[score.id] = number
 
 
 def prove(
@@ -126,20 +130,18 @@ def look(
         return seen
     crowded: list[str] = []
     fields = "core,dataset,experimentMetadata" + ("" if items_only else ",scores")
-    for item in experiment_items(connection, row.id, expected.since, fields):
+    since = expected.since - timedelta(hours=1)
+    for item in experiment_items(connection, row.id, since, fields):
         seen.items.setdefault(item.experiment_item_id, []).append(item)
-        for score in item.scores or ():
-            seen.scores[score.id] = _number(score.value)
-        if len(item.scores or ()) >= INLINE_SCORES:
+        seen.add(item.scores)
+        if len(item.scores) >= INLINE_SCORES:
             crowded.append(item.trace_id)
     if items_only:
         return seen
     for start in range(0, len(crowded), TRACES):
         traces = crowded[start : start + TRACES]
-        for score in find_scores(connection, trace_id=",".join(traces)):
-            seen.scores[score.id] = _number(score.value)
-    for score in find_scores(connection, experiment_id=row.id):
-        seen.scores[score.id] = _number(score.value)
+        seen.add(scores(connection, traceId=",".join(traces)))
+    seen.add(scores(connection, experimentId=row.id))
     return seen
 
 
@@ -149,7 +151,7 @@ def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Miss
     for name, place in expected.places.items():
         for item in seen.items.get(name, ()):
             if (item.trace_id, item.id) == (place.trace_id, place.observation_id):
-                if (str(item.level.value) == "ERROR") != (name in expected.failed):
+                if (item.level == "ERROR") != (name in expected.failed):
                     levels.append(name)
                 if item.experiment_item_version != expected.target.version:
                     versions.append(name)
@@ -164,7 +166,7 @@ def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Miss
             for item in items
         ):
             foreign.append(name)
-    scores = [
+    different = [
         name
         for name, (_, value) in expected.scores.items()
         if not items_only and seen.scores.get(name) != value
@@ -174,7 +176,7 @@ def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Miss
         levels=tuple(levels),
         versions=tuple(versions),
         foreign=tuple(foreign),
-        scores=tuple(scores),
+        scores=tuple(different),
     )
 
 
@@ -189,27 +191,6 @@ def find_experiment(
         fields="core,metadata",
     )
     return answer.data[0] if answer.data else None
-
-
-def experiment_items(
-    connection: Connection, experiment_id: str, since: datetime, fields: str
-) -> Iterator[ExperimentItem]:
-    """Every item of an experiment, page by page."""
-    yield from pages(
-        connection,
-        connection.api.experiments.list_items,
-        from_start_time=since - timedelta(hours=1),
-        experiment_id=experiment_id,
-        fields=fields,
-        score_limit=INLINE_SCORES,
-    )
-
-
-def find_scores(connection: Connection, **subject: Any) -> Iterator[Any]:
-    """Every score of a subject, with details."""
-    yield from pages(
-        connection, connection.api.scores.get_many, fields="details,subject", **subject
-    )
 
 
 def pages(
@@ -227,7 +208,3 @@ def pages(
             position = answer.meta.cursor
         if not position:
             return
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else float("nan")

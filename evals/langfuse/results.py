@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, cast
 
-from langfuse.api import Experiment, ExperimentItem
+from langfuse.api import Experiment
 from pydantic import ValidationError
 
 from evals.domain import (
@@ -29,7 +29,8 @@ from evals.evaluator import Evaluator
 from evals.langfuse.connection import Connection
 from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
 from evals.langfuse.items import ItemOutput
-from evals.langfuse.proof import experiment_items, find_scores, pages
+from evals.langfuse.proof import pages
+from evals.langfuse.reads import ItemRow, experiment_items, scores
 from evals.langfuse.scores import UNSCORED
 from evals.langfuse.target import KEY, Target
 from evals.langfuse.trace import text_of, value_of
@@ -69,9 +70,9 @@ def list_experiments(
         fields="core,metadata",
     ):
         own = {
-            score.name: float(score.value)
-            for score in find_scores(connection, experiment_id=found.id)
-            if isinstance(score.value, int | float)
+            score.name: score.number
+            for score in scores(connection, experimentId=found.id)
+            if score.number is not None
         }
         metadata = found.metadata or {}
         rows.append(
@@ -91,11 +92,11 @@ def list_experiments(
 
 def _means(connection: Connection, experiment: Experiment) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    items = experiment_items(connection, experiment.id, experiment.start_time, "core,scores")
+    items = experiment_items(connection, experiment.id, BEGINNING, "core,scores")
     for item in items:
-        for score in item.scores or ():
-            if isinstance(score.value, int | float):
-                values.setdefault(score.name, []).append(float(score.value))
+        for score in item.scores:
+            if score.number is not None:
+                values.setdefault(score.name, []).append(score.number)
     return {name: fmean(found) for name, found in values.items()}
 
 
@@ -122,7 +123,7 @@ def pull(
     _ = connection.server
     found = _find(connection, reference, dataset)
     metadata = found.metadata or {}
-    items = _latest(experiment_items(connection, found.id, found.start_time, EVERYTHING))
+    items = _latest(experiment_items(connection, found.id, BEGINNING, EVERYTHING))
     source = _dataset(connection, found, items, dataset)
     snapshot = local_snapshot(connection, source)
     details: dict[str, JsonValue] = {
@@ -156,7 +157,7 @@ def pull(
 def _fill(
     folder: RunFolder,
     experiment: Experiment,
-    items: Sequence[ExperimentItem],
+    items: Sequence[ItemRow],
     dataset: Dataset,
     sources: Sources,
 ) -> Pulled:
@@ -175,9 +176,9 @@ def _fill(
             entries.append(Scored(case_id=case_id, evaluations=_evaluations(item, text, left_out)))
     evaluators = _evaluators(entries)
     scoring = folder.new_scoring(cast("Sequence[Evaluator]", evaluators))
-    with scoring.journal() as scores:
+    with scoring.journal() as journal:
         for entry in entries:
-            scores.append(entry)
+            journal.append(entry)
     close(folder, scoring, sources)
     return Pulled(
         run_id=folder.run.id,
@@ -210,9 +211,9 @@ def _find(connection: Connection, reference: str, dataset: str | None) -> Experi
     )
 
 
-def _latest(items: Iterable[ExperimentItem]) -> list[ExperimentItem]:
+def _latest(items: Iterable[ItemRow]) -> list[ItemRow]:
     """The last attempt at each item, oldest first."""
-    kept: dict[str, ExperimentItem] = {}
+    kept: dict[str, ItemRow] = {}
     for item in sorted(items, key=lambda item: item.start_time):
         kept[item.experiment_item_id] = item
     return list(kept.values())
@@ -221,7 +222,7 @@ def _latest(items: Iterable[ExperimentItem]) -> list[ExperimentItem]:
 def _dataset(
     connection: Connection,
     experiment: Experiment,
-    items: Sequence[ExperimentItem],
+    items: Sequence[ItemRow],
     name: str | None,
 ) -> Dataset:
     versions = Counter(item.experiment_item_version for item in items)
@@ -248,7 +249,7 @@ def _target(connection: Connection, dataset: Dataset, experiment: Experiment) ->
     )
 
 
-def _output(item: ExperimentItem, case_id: str, experiment_id: str) -> Output:
+def _output(item: ItemRow, case_id: str, experiment_id: str) -> Output:
     returned = value_of(item.output)
     mark: dict[str, JsonValue] = {
         "experiment_id": experiment_id,
@@ -270,10 +271,10 @@ def _output(item: ExperimentItem, case_id: str, experiment_id: str) -> Output:
     )
 
 
-def _foreign(item: ExperimentItem, returned: Any) -> ItemOutput:
+def _foreign(item: ItemRow, returned: Any) -> ItemOutput:
     """The output of a task that is not ours."""
     text = text_of(returned)
-    if item.level.value == "ERROR":
+    if item.level == "ERROR":
         return ItemOutput(state=OutputState.FAILED, reason=(text or "failed")[:500])
     if text is None:
         return ItemOutput(state=OutputState.EMPTY, reason="no text in the output")
@@ -282,23 +283,23 @@ def _foreign(item: ExperimentItem, returned: Any) -> ItemOutput:
     return ItemOutput(answer=text)
 
 
-def _evaluations(item: ExperimentItem, text: str, left_out: Counter[str]) -> tuple[Evaluation, ...]:
-    scores: dict[tuple[str, str], list[Score]] = {}
+def _evaluations(item: ItemRow, text: str, left_out: Counter[str]) -> tuple[Evaluation, ...]:
+    given: dict[tuple[str, str], list[Score]] = {}
     findings: dict[tuple[str, str], list[Finding]] = {}
-    for score in item.scores or ():
+    for score in item.scores:
         metadata = score.metadata or {}
         if score.name == UNSCORED and "evaluator" not in metadata:
             for name, why in (metadata.get("modes") or {}).items():
                 owner = (str(why.get("evaluator")), str(why.get("version")))
                 reason = str(why.get("reason") or "no reason given")
-                scores.setdefault(owner, []).append(Score.unscored(name, reason))
+                given.setdefault(owner, []).append(Score.unscored(name, reason))
             continue
         mode = _mode_name(score.name)
-        if mode is None or isinstance(score.value, str):
+        if mode is None or score.number is None:
             left_out[score.name] += 1
             continue
         owner = (str(metadata.get("evaluator", "langfuse")), str(metadata.get("version", "1")))
-        scores.setdefault(owner, []).append(Score(name=mode, value=float(score.value)))
+        given.setdefault(owner, []).append(Score(name=mode, value=score.number))
         for each in metadata.get("shown") or ():
             if each["end"] > len(text):
                 continue
@@ -318,7 +319,7 @@ def _evaluations(item: ExperimentItem, text: str, left_out: Counter[str]) -> tup
             scores=tuple(found),
             findings=tuple(findings.get((name, version), ())),
         )
-        for (name, version), found in sorted(scores.items())
+        for (name, version), found in sorted(given.items())
     )
 
 
