@@ -12,7 +12,7 @@ def pairs(text: str) -> list[list[tuple[str | None, str | None]]]:
     """For each quote, the (respondent, message) pairs attached to it."""
     return [
         [
-            (p.respondent and p.respondent.text, p.message and p.message.text)
+            (p.respondent.text if p.respondent else None, p.message.text if p.message else None)
             for c in quote.citations
             for p in c.pairs
         ]

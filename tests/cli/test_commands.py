@@ -146,7 +146,7 @@ def test_the_namespace_serves_in_another_project(tmp_path: Path) -> None:
 def test_a_killed_audit_resumes_and_loses_nothing(tmp_path: Path) -> None:
     cases = [case(f"« rien à dire » [R-003, M-0003] {i}", id=f"c{i:05d}") for i in range(4000)]
     snapshot(tmp_path / "snap", cases)
-    command = [BIN / "ancrage", "experiment", "--snapshot", "snap", "--run-name", "k"]
+    command = [str(BIN / "ancrage"), "experiment", "--snapshot", "snap", "--run-name", "k"]
     journal = tmp_path / "runs/k/scorings/001/scores.jsonl"
     for attempt in range(3):
         started = subprocess.Popen(
@@ -157,7 +157,7 @@ def test_a_killed_audit_resumes_and_loses_nothing(tmp_path: Path) -> None:
             time.sleep(0.005)
         started.send_signal(signal.SIGKILL)
         started.wait()
-        command = [BIN / "ancrage", "experiment", "--resume", "k"]
+        command = [str(BIN / "ancrage"), "experiment", "--resume", "k"]
     assert 1500 <= _lines(journal) < 4000
     ended = run("experiment", "--resume", "k", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
