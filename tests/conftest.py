@@ -1,8 +1,15 @@
 """Fixtures that several concerns share."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A shared machine is no stopwatch, and CI must give the same verdict twice.
+settings.register_profile("default", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
 ROOT = Path(__file__).resolve().parents[1]
 

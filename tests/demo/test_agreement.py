@@ -1,6 +1,6 @@
 """The code checks against the labels of the demonstration snapshot."""
 
-from tests.demo_labels import compare
+from benchmarks.demo import compare
 
 
 async def test_the_checks_find_what_a_careful_human_found_and_nothing_else() -> None:

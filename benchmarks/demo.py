@@ -1,4 +1,7 @@
-"""Compare what the checks find on the demonstration snapshot with its hand-made labels."""
+"""Precision and recall of the code checks on the demonstration snapshot, per failure mode.
+
+Run ``python -m benchmarks.demo``. The labels are ``snapshots/demo/labels.jsonl``, made by hand.
+"""
 
 import asyncio
 import json
@@ -57,9 +60,9 @@ async def compare() -> Agreement:
     labelled: Counter[Key] = Counter()
     result = Agreement()
     for line in (DEMO / "labels.jsonl").read_text(encoding="utf-8").splitlines():
-        entry_ = json.loads(line)
-        for label in entry_["findings"]:
-            key = (entry_["case_id"], label["mode"], label["passage"])
+        line_ = json.loads(line)
+        for label in line_["findings"]:
+            key = (line_["case_id"], label["mode"], label["passage"])
             labelled[key] += 1
             diagnosis = label.get("diagnosis")
             if diagnosis and key in found and found_diagnosis[key] != diagnosis:
