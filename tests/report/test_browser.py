@@ -231,7 +231,9 @@ def test_a_long_list_is_drawn_as_needed(page: Page, long_url: str) -> None:
 
 def test_paper_shows_the_answer_without_the_controls(page: Page, url: str) -> None:
     page.goto(url + "#case=bus-001")
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
     expect(page.locator(".bar")).to_be_hidden()
     expect(page.locator("#case .answer")).to_be_visible()
     expect(page.locator("#finding-4")).to_be_visible()
