@@ -8,11 +8,11 @@ from evals.cli.shell import Number, Whole, command
 from evals.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from evals.llm import LLM
+    from evals.llm import LLM, Budget
     from evals.replay.session import Session
+    from evals.report.data import Report, Section
     from evals.runs import RunFolder
 
 _CACHE = ".ancrage/answers.sqlite"
@@ -99,7 +99,7 @@ def replay(
     from evals.config import load
     from evals.replay import load_assistant
     from evals.replay.mock import read_mock
-    from evals.replay.session import find_replays, mock_of, prepare, start
+    from evals.replay.session import find_replays, mock_of, prepare
     from evals.replay.session import resume as take_up
     from evals.snapshot import open_snapshot
 
@@ -127,47 +127,56 @@ def replay(
             tools=tools,
         )
         folders = []
-    return _run(
+    runs = _run(
         session,
-        lambda: folders or start(session, name=run_name, repeats=repeat, mock=answers),
-        _client(concurrency, budget_tokens, budget_cost, no_cache),
+        folders,
+        _client(concurrency, _budget(budget_tokens, budget_cost), no_cache),
+        name=run_name,
+        repeats=repeat,
         judges=judges,
         concurrency=concurrency,
         mock=answers,
         check=not (no_preflight or answers),
     )
+    for folder in runs:
+        _show(folder)
+    return _conclude(runs)
 
 
-def _client(concurrency: int, budget_tokens: int, budget_cost: float, no_cache: bool) -> "LLM":
+def _budget(tokens: int, cost: float) -> "Budget":
+    from evals.llm import Budget
+
+    return Budget(tokens=tokens or None, cost=cost or None)
+
+
+def _client(concurrency: int, budget: "Budget", no_cache: bool) -> "LLM":
     from pathlib import Path
 
-    from evals.llm import LLM, Budget, Cache
+    from evals.llm import LLM, Cache
 
-    return LLM.configured(
-        concurrency=concurrency,
-        cache=None if no_cache else Cache(Path(_CACHE)),
-        budget=Budget(tokens=budget_tokens or None, cost=budget_cost or None),
-    )
+    cache = None if no_cache else Cache(Path(_CACHE))
+    return LLM.configured(concurrency=concurrency, cache=cache, budget=budget)
 
 
 def _run(
     session: "Session",
-    begin: "Callable[[], list[RunFolder]]",
+    begun: "list[RunFolder]",
     llm: "LLM",
     *,
+    name: str,
+    repeats: int,
     judges: str,
     concurrency: int,
     mock: "Path | None",
     check: bool,
-) -> ExitCode:
+) -> "list[RunFolder]":
+    """Ask the endpoint, start the runs unless they were begun already, and fill them."""
     import asyncio
 
     from evals.evaluators import select
     from evals.llm.preflight import preflight as ask
     from evals.llm.preflight import refuse
-    from evals.replay.session import carry_out
-    from evals.replay.summary import lines, world
-    from evals.report.terminal import console, print_run
+    from evals.replay.session import carry_out, start
     from evals.runs.progress import track
 
     evaluators = select(judges)
@@ -176,7 +185,7 @@ def _run(
         async with llm:
             if check:
                 refuse(await ask(llm, session.tiers, tools=session.assistant.tools))
-            folders = begin()
+            folders = begun or start(session, name=name, repeats=repeats, mock=mock)
             with track("Replaying", session.plan.cases * len(folders)) as advance:
                 await carry_out(
                     session,
@@ -189,18 +198,129 @@ def _run(
                 )
             return folders
 
-    folders = asyncio.run(work())
+    return asyncio.run(work())
+
+
+def _write_page(folder: "RunFolder", extra: "tuple[Section, ...]" = ()) -> "Report":
+    """Write a replay's page, with what is particular to replays, into its folder."""
+    from evals.replay.summary import replay_sections
+    from evals.report.data import read_report
+    from evals.report.html import write_html
+
+    report = read_report(folder, sections=(*replay_sections(folder), *extra))
+    write_html(report, folder.path / "report.html")
+    return report
+
+
+def _show(folder: "RunFolder") -> None:
+    """Write a replay's page and print its report."""
+    from evals.replay.summary import lines, world
+    from evals.report.terminal import console, overview
+    from evals.report.text import line
+
     out = console()
-    for folder in folders:
-        print_run(folder)
-        run = folder.run
-        for subject, words, loud in lines(run, world(folder.outputs())):
-            out.print(f"{subject}: {words}", style="bold yellow" if loud else None)
-    complete = all(folder.run.state == "complete" for folder in folders)
-    if not complete:
-        name = folders[0].run.group or folders[0].path.name
-        out.print(f"Incomplete; go on with: invoke replay --resume {name}", style="bold red")
-    return ExitCode.OK if complete else ExitCode.INCOMPLETE
+    out.print(overview(_write_page(folder), folder.path / "report.html"))
+    for subject, words, loud in lines(folder.run, world(folder.outputs())):
+        out.print(f"{subject}: {line(words)}", style="bold yellow" if loud else None)
+
+
+def _conclude(folders: "list[RunFolder]") -> ExitCode:
+    from evals.report.terminal import console
+
+    if all(folder.run.state == "complete" for folder in folders):
+        return ExitCode.OK
+    unfinished = next(folder for folder in folders if folder.run.state != "complete")
+    name = unfinished.run.group or unfinished.path.name
+    console().print(f"Incomplete; go on with: invoke replay --resume {name}", style="bold red")
+    return ExitCode.INCOMPLETE
+
+
+@command(
+    help={
+        **_COMMON,
+        "models": "The model to leave: a tier of the configuration, or a model.",
+        "against": "The model to go to, likewise: invoke migrate --models OLD NEW.",
+        "repeat": "How many times each case is replayed with each model (default: 2).",
+    }
+)
+def migrate(
+    context: Context,
+    models: str,
+    against: str,
+    snapshot: str = "",
+    endpoint: str = "",
+    params: str = "production",
+    prompt: str = "live",
+    tools: str = "",
+    repeat: int = Whole(2),
+    judges: str = "none",
+    concurrency: int = Whole(20),
+    budget_tokens: int = Whole(0),
+    budget_cost: float = Number(0),
+    no_cache: bool = False,
+    no_preflight: bool = False,
+    run_name: str = "",
+) -> ExitCode:
+    """Replay a snapshot with two models and say what would change: verdict, flips, cost.
+
+    A migration whose runs exist already under --run-name is taken up where it stopped. Exits 0
+    when every case has its outputs and scores, 3 when not.
+    """
+    from datetime import UTC, datetime
+
+    from evals.compare.results import find_group
+    from evals.config import load
+    from evals.replay import load_assistant
+    from evals.replay.migration import migration
+    from evals.replay.migration_report import render, tables
+    from evals.replay.session import find_replays, label, prepare
+    from evals.replay.session import resume as take_up
+    from evals.report.terminal import console
+    from evals.runs import list_runs
+    from evals.snapshot import open_snapshot
+
+    if label(models) == label(against):
+        raise UsageError("--models takes two different models or tiers")
+    config = load()
+    assistant = load_assistant(config)
+    data = open_snapshot(snapshot or _newest())
+    budget = _budget(budget_tokens, budget_cost)
+    base = run_name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}-migration"
+    known = {folder.run.group for folder in list_runs()}
+    everything: list[RunFolder] = []
+    groups = [f"{base}-{label(model)}" for model in (models, against)]
+    for group, model in zip(groups, (models, against), strict=True):
+        begun = find_replays(group) if group in known else []
+        if begun:
+            session = take_up(config, begun, assistant)
+        else:
+            session = prepare(
+                config,
+                data,
+                assistant,
+                model=model,
+                endpoint=endpoint,
+                prompt=prompt,
+                params=params,
+                tools=tools,
+            )
+        everything += _run(
+            session,
+            begun,
+            _client(concurrency, budget, no_cache),
+            name=group,
+            repeats=repeat,
+            judges=judges,
+            concurrency=concurrency,
+            mock=None,
+            check=not no_preflight,
+        )
+    found = migration(*(find_group(group) for group in groups))
+    for folder in everything:
+        _write_page(folder, tuple(tables(found)))
+    console().print(render(found))
+    console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
+    return _conclude(everything)
 
 
 @command(help={})
@@ -242,4 +362,4 @@ def _newest() -> str:
     return str(max(found, key=lambda path: (path / "manifest.json").stat().st_mtime))
 
 
-tasks = (cases, replay, preflight)
+tasks = (cases, replay, migrate, preflight)

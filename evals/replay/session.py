@@ -1,6 +1,7 @@
 """One replay from what was asked for to its runs on disk: new ones, or those to take up again."""
 
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -124,7 +125,7 @@ def start(
     """
     if repeats < 1:
         raise UsageError("--repeat: at least 1")
-    stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     group = name or f"{stamp}-{label(session.settings.model)}"
     parameters: dict[str, JsonValue] = session.settings.model_dump(mode="json")
     if mock:

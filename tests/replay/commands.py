@@ -1,0 +1,49 @@
+"""Run commands in processes of their own, forked from one that has the imports behind it."""
+
+import multiprocessing
+import os
+import sys
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(
+    [
+        "openai.resources.chat.completions",
+        "openai.resources.responses",
+        "evals.evaluators",
+        "evals.replay.migration_report",
+        "evals.replay.session",
+        "evals.report.html",
+        "evals.report.terminal",
+        "evals.runs.progress",
+        "tenacity",
+    ]
+)
+
+
+def start(out: Path, *arguments: str) -> ForkServerProcess:
+    """The command under way in the current folder, its output going to ``out``."""
+    process = _context.Process(target=_command, args=(str(out), arguments))
+    process.start()
+    return process
+
+
+def run(*arguments: str) -> tuple[int | None, str]:
+    """Exit code and output of the command, in the current folder."""
+    out = Path("out.txt").resolve()
+    process = start(out, *arguments)
+    process.join(60)
+    process.kill()
+    return process.exitcode, out.read_text()
+
+
+def _command(out: str, arguments: tuple[str, ...]) -> None:
+    os.environ["COLUMNS"] = "200"
+    file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    sys.argv = ["ancrage", *arguments]
+    from evals.cli.app import main
+
+    main()
