@@ -63,9 +63,7 @@ def write_baseline(name: str, group: Group, root: Path) -> Path:
     path = baseline_path(name, root)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".tmp")
-    draft.write_text(
-        baseline.model_dump_json(indent=1, exclude_defaults=True) + "\n", encoding="utf-8"
-    )
+    draft.write_text(baseline.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
     draft.replace(path)
     return path
 

@@ -66,11 +66,10 @@ def _parts(
     if not comparison.modes:
         yield Text("No failure mode was scored on either side: invoke score", "yellow")
     yield Text(
-        f"95 % intervals, {figures.units(comparison)} as units. p: exact paired test, Holm-adjusted "
-        "over the modes.\n"
-        "Now: newly failing / newly passing. Would show: the smallest change that these cases would "
-        "have shown four\ntimes in five. Unscored: the change if everything unscored went one way, "
-        "or the other.",
+        f"95 % intervals, {figures.units(comparison)} as units; p: exact paired test, "
+        "Holm-adjusted over modes.\nNow: newly failing / newly passing. Would show: the smallest "
+        "change that these cases would have\nshown four times in five. Unscored: the change if all "
+        "that is unscored went one way, or the other.",
         "dim",
     )
     yield from _problems(loud)
@@ -87,7 +86,7 @@ def _parts(
 
 def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold", min_width=18)
+    table.add_column("Failure mode", overflow="fold", min_width=23)
     for origins in (comparison.first, comparison.second):
         table.add_column(line(label(origins))[:16], no_wrap=True)
     table.add_column("Change, points", no_wrap=True)
@@ -108,7 +107,7 @@ def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
 
 def _p(mode: ModeComparison) -> str:
     p = figures.p_value(mode.adjusted_p)
-    return "" if mode.adjusted_p is None else f", p {'' if p.startswith('<') else '= '}{p}"
+    return "" if mode.adjusted_p is None else f", p {p}"
 
 
 def _rate(found: Side) -> Text:
