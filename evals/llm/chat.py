@@ -50,9 +50,17 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
     Raises:
         openai.OpenAIError: the call failed.
     """
-    known = {key: value for key, value in sent.items() if key in _SDK_FIELDS}
-    other = {key: value for key, value in sent.items() if key not in _SDK_FIELDS}
-    answer: Any = await client.chat.completions.create(**known, extra_body=other or None)
+    from openai import AsyncStream
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+    # The SDK's generic door: what is sent is ``sent`` to the letter, new parameters included.
+    answer: Any = await client.post(
+        "/chat/completions",
+        cast_to=ChatCompletion,
+        body=sent,
+        stream=bool(sent.get("stream")),
+        stream_cls=AsyncStream[ChatCompletionChunk],
+    )
     if sent.get("stream"):
         return await _collect(answer)
     if not getattr(answer, "choices", None):
@@ -70,28 +78,6 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
         usage=answer.usage,
         model=answer.model,
     )
-
-
-_SDK_FIELDS = {
-    "model",
-    "messages",
-    "tools",
-    "response_format",
-    "stream",
-    "stream_options",
-    "max_completion_tokens",
-    "max_tokens",
-    "reasoning_effort",
-    "verbosity",
-    "temperature",
-    "top_p",
-    "seed",
-    "presence_penalty",
-    "frequency_penalty",
-    "stop",
-    "parallel_tool_calls",
-    "service_tier",
-}
 
 
 async def _collect(stream: Any) -> Completion:

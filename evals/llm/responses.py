@@ -91,9 +91,16 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
     Raises:
         openai.OpenAIError: the call failed.
     """
-    known = {key: value for key, value in sent.items() if key in _SDK_FIELDS}
-    other = {key: value for key, value in sent.items() if key not in _SDK_FIELDS}
-    answer: Any = await client.responses.create(**known, extra_body=other or None)
+    from openai import AsyncStream
+    from openai.types.responses import Response, ResponseStreamEvent
+
+    answer: Any = await client.post(
+        "/responses",
+        cast_to=Response,
+        body=sent,
+        stream=bool(sent.get("stream")),
+        stream_cls=AsyncStream[ResponseStreamEvent],
+    )
     if sent.get("stream"):
         final = None
         async for event in answer:
@@ -105,24 +112,6 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
             )
         answer = final
     return _read(answer)
-
-
-_SDK_FIELDS = {
-    "model",
-    "input",
-    "instructions",
-    "text",
-    "reasoning",
-    "tools",
-    "store",
-    "include",
-    "stream",
-    "max_output_tokens",
-    "temperature",
-    "top_p",
-    "parallel_tool_calls",
-    "service_tier",
-}
 
 
 def _read(response: Any) -> Completion:
