@@ -160,7 +160,7 @@ def read_results(folder: RunFolder) -> Results:
         cases=tuple(case for case, _ in listed),
         studies=tuple(study for _, study in listed),
         states=tuple(
-            outputs[case].state if case in outputs else OutputState.MISSING for case, _ in listed
+            outputs[case].state if case in outputs else OutputState.NOT_RUN for case, _ in listed
         ),
         values=values,
         reasons=reasons,

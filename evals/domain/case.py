@@ -64,7 +64,7 @@ class Answer(Frozen):
 
 
 class OutputState(StrEnum):
-    """How the production of an answer ended; only ``ok`` can be scored."""
+    """What became of an answer; only ``ok`` can be scored."""
 
     OK = "ok"
     MISSING = "missing"
@@ -75,6 +75,8 @@ class OutputState(StrEnum):
     OFF_WORLD = "off_world"
     """A replay asked for a tool output that was never recorded."""
     OVER_BUDGET = "over_budget"
+    NOT_RUN = "not_run"
+    """The run did not come to the case; never written, found when a run is read."""
 
 
 class Provenance(Frozen):

@@ -161,7 +161,7 @@ def close(
     total = sources.snapshot.manifest.counts.kept
     counts = {"cases": total, **{str(state): n for state, n in sorted(states.items())}}
     if absent := total - states.total():
-        counts["not_run"] = absent
+        counts[OutputState.NOT_RUN] = absent
     short = interrupted or absent or states[OutputState.OVER_BUDGET]
     state = RunState.INCOMPLETE if short else RunState.COMPLETE
     _close_scoring(scoring, state)

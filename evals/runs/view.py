@@ -21,6 +21,8 @@ from evals.domain import (
 from evals.runs.record import RunFolder, ScoringFolder
 from evals.snapshot import Snapshot
 
+NOT_RUN = "the run did not come to it"
+
 
 class ModeSummary(Frozen):
     """One row of the overview: ``cases == scored + unscored``, ``concerned <= scored``."""
@@ -100,12 +102,12 @@ class RunView:
         return [mode for info, _ in self.evaluators.values() for mode in info.modes]
 
     def items(self) -> Iterator[Item]:
-        """Every case of the snapshot, in order; ``missing`` where the run did not come to it."""
+        """Every case of the snapshot, in order; ``not_run`` where the run did not come to it."""
         outputs = {output.case_id: output for output in self.folder.outputs()}
         evaluations = self._evaluations()
         for case in self.snapshot.cases():
             output = outputs.get(case.id) or Output(
-                case_id=case.id, state=OutputState.MISSING, reason="the run did not come to it"
+                case_id=case.id, state=OutputState.NOT_RUN, reason=NOT_RUN
             )
             yield Item(case, output, tuple(evaluations.get(case.id, ())))
 
@@ -129,7 +131,7 @@ class RunView:
                 scored = counts[mode.name]["scored"]
                 absent = cases - scored - reasons[mode.name].total()
                 if absent:
-                    reasons[mode.name]["the run did not come to it"] += absent
+                    reasons[mode.name][NOT_RUN] += absent
                 rows.append(
                     ModeSummary(
                         mode=mode,
