@@ -28,7 +28,7 @@ def test_every_case_has_an_outcome_or_a_reason(tmp_path: Path) -> None:
         "c003": "judge refused",
         "c005": NOT_REACHED,
     }
-    assert found.states[5] is OutputState.MISSING
+    assert found.states[5] is OutputState.NOT_RUN
     assert np.isnan(found.failures("never_looked_for")).all()
 
 
