@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from evals.evaluator import Evaluator
     from evals.langfuse.connection import Connection
+    from evals.langfuse.experiment import Session
     from evals.langfuse.results import ExperimentRow
     from evals.runs import RunFolder
 
@@ -218,7 +219,7 @@ def run_on_dataset(
             repeat=number,
             details={KEY: target.model_dump(mode="json")},
         )
-        worst = max(worst, _through_langfuse(connection, folder, evaluators, concurrency))
+        worst = max(worst, _through_langfuse(session, folder, evaluators, concurrency))
     return worst
 
 
@@ -227,7 +228,9 @@ def resume_on_dataset(
 ) -> ExitCode:
     """Go on with a run that was made on a dataset of Langfuse."""
     connection = _connect(f"would go on with run {folder.run.id} on its dataset")
-    return _through_langfuse(connection, folder, evaluators, concurrency)
+    from evals.langfuse.experiment import resume_session
+
+    return _through_langfuse(resume_session(connection, folder), folder, evaluators, concurrency)
 
 
 def made_on_dataset(folder: "RunFolder") -> bool:
@@ -236,7 +239,7 @@ def made_on_dataset(folder: "RunFolder") -> bool:
 
 
 def _through_langfuse(
-    connection: "Connection",
+    session: "Session",
     folder: "RunFolder",
     evaluators: "list[Evaluator]",
     concurrency: int,
@@ -244,14 +247,14 @@ def _through_langfuse(
     import asyncio
 
     from evals.errors import AncrageError
-    from evals.langfuse.experiment import Tracing, resume_session
+    from evals.langfuse.experiment import Tracing
     from evals.report.terminal import print_run
     from evals.runs import recorded, run_experiment
     from evals.runs.progress import track
     from evals.source import Sources
 
-    tracing = Tracing(resume_session(connection, folder), folder)
-    data = tracing.session.snapshot
+    tracing = Tracing(session, folder)
+    data = session.snapshot
     with track(f"Checking {folder.run.id}", data.manifest.counts.kept) as advance:
         run = asyncio.run(
             run_experiment(

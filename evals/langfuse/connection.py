@@ -177,13 +177,19 @@ class Connection:
 
         return self.attempt(ask)
 
-    def post(self, path: str, body: dict[str, Any]) -> None:
-        """POST one JSON object to a path under ``/api/public``.
+    def post(self, path: str, body: bytes) -> Any:
+        """POST a JSON document to a path under ``/api/public``; returns the answer's.
 
         Raises:
             LangfuseError: it failed for good.
         """
-        self.attempt(lambda: self._checked(self.http.post(f"/api/public{path}", json=body)))
+        headers = {"Content-Type": "application/json"}
+
+        def send() -> Any:
+            answer = self.http.post(f"/api/public{path}", content=body, headers=headers)
+            return self._checked(answer).json()
+
+        return self.attempt(send)
 
     @staticmethod
     def _checked(answer: httpx.Response) -> httpx.Response:

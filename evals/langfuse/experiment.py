@@ -254,7 +254,10 @@ class Tracing:
         lost = self.exporter.failed - self._failed_before
         if lost:
             say(f"{lost:,} spans were refused or not answered; sending their items again")
-        return publish(self.session.connection, self.folder, fresh=not lost, say=say)
+        session = self.target, self.session.dataset
+        return publish(
+            self.session.connection, self.folder, session=session, fresh=not lost, say=say
+        )
 
 
 @cache

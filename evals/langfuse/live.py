@@ -5,13 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
-from langfuse.api import CreateScoreRequest
-
 from evals.domain import Frozen
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.proof import TRACES
 from evals.langfuse.reads import scores
-from evals.langfuse.scores import deliver, item_scores
+from evals.langfuse.scores import ScoreBody, deliver, item_scores
 from evals.langfuse.target import Place
 from evals.runs import RunFolder, RunView
 
@@ -57,9 +55,9 @@ def score_traces(
     traces = [
         item.case.provenance.trace_id for item in view.items() if item.case.provenance.trace_id
     ]
-    expected = {str(score.id): float(score.value) for score in _scores(view)}
+    expected = {score.id: score.value for score in _scores(view)}
     known = _look(connection, traces)
-    todo = [score for score in _scores(view) if known.get(str(score.id)) != score.value]
+    todo = [score for score in _scores(view) if known.get(score.id) != score.value]
     if todo:
         say(f"sending {len(todo):,} scores to {len(traces):,} traces")
     delivery = deliver(connection, todo)
@@ -89,7 +87,7 @@ def score_traces(
     return receipt
 
 
-def _scores(view: RunView) -> Iterator[CreateScoreRequest]:
+def _scores(view: RunView) -> Iterator[ScoreBody]:
     for item in view.items():
         trace_id = item.case.provenance.trace_id
         if trace_id is None:

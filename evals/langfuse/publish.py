@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from langfuse.api import CreateScoreRequest
 from pydantic import ValidationError
 
 from evals.config import describe
@@ -17,7 +16,15 @@ from evals.errors import UsageError
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.dataset import Dataset, read_dataset
 from evals.langfuse.proof import Expected, Missing, prove
-from evals.langfuse.scores import UNSCORED, Delivery, deliver, item_scores, run_scores, score_id
+from evals.langfuse.scores import (
+    UNSCORED,
+    Delivery,
+    ScoreBody,
+    deliver,
+    item_scores,
+    run_scores,
+    score_id,
+)
 from evals.langfuse.spans import ReliableExporter, item_spans
 from evals.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
 from evals.runs import Item, RunFolder, RunView
@@ -78,6 +85,7 @@ def publish(
     folder: RunFolder,
     dataset: str | None = None,
     *,
+    session: tuple[Target, Dataset] | None = None,
     fresh: bool = False,
     say: Say = lambda _: None,
 ) -> Receipt:
@@ -86,6 +94,7 @@ def publish(
     Args:
         dataset: the dataset that holds the run's cases; by default the one the run was made on
             or last published to, then ``[langfuse] dataset``.
+        session: target and dataset, where the caller has just read them.
         fresh: the SDK has just sent the spans; wait for them before sending any again.
         say: called with a line on what is going on.
 
@@ -98,7 +107,7 @@ def publish(
     """
     server = connection.server
     view = RunView(folder)
-    target, cases = resolve(connection, folder, dataset)
+    target, cases = session or resolve(connection, folder, dataset)
     outputs = {output.case_id for output in folder.outputs()}
     absent = sorted(outputs - cases.by_case.keys())
     if absent:
@@ -178,7 +187,7 @@ class _Job:
             since = min(since, item.output.started or since)
             if item.output.state is not OutputState.OK:
                 failed.add(name)
-        scores = {str(s.id): (s.name, float(s.value)) for s in self.scores()}
+        scores = {s.id: (s.name, s.value) for s in self.scores()}
         return Expected(
             target=self.target,
             since=since,
@@ -188,7 +197,7 @@ class _Job:
             run_uid=run_uid(self.run),
         )
 
-    def scores(self) -> Iterator[CreateScoreRequest]:
+    def scores(self) -> Iterator[ScoreBody]:
         """All scores of the run; their time is the run's, so that a new scoring replaces them."""
         if not self.view.scorings:
             return
@@ -230,7 +239,7 @@ class _Job:
 
     def send_scores(self, known: dict[str, float], say: Say) -> Delivery:
         """Deliver the scores that are not ``known``, and take back those that no longer hold."""
-        missing = [score for score in self.scores() if known.get(str(score.id)) != score.value]
+        missing = [score for score in self.scores() if known.get(score.id) != score.value]
         if missing:
             say(f"sending {len(missing):,} scores")
         delivery = deliver(self.connection, missing)
@@ -243,7 +252,7 @@ class _Job:
 
     def _stale(self, known: dict[str, float]) -> Iterator[str]:
         """Scores of ours, seen before, of modes that are unscored now."""
-        current = {str(score.id) for score in self.scores()}
+        current = {score.id for score in self.scores()}
         names = [UNSCORED, *(mode.name for mode in self.view.modes)]
         for _, _, where in self.items():
             for name in names:

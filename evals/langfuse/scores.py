@@ -4,18 +4,18 @@ An unscored mode has no score of its name. What each item lacks is counted by it
 ``unscored``, with the reasons as comment, and run-level ``MODE.coverage`` says how much was scored.
 """
 
-import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
-from langfuse.api import CreateScoreRequest, ScoreDataType
-from langfuse.api.scores import CreateScoreBatchResults
+from pydantic import AwareDatetime, ConfigDict
+from pydantic.alias_generators import to_camel
 
-from evals.domain import Evaluation, Finding, Score, ScoreState
+from evals.domain import Evaluation, Finding, Frozen, Score, ScoreState
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.target import ENVIRONMENT, Place, digest
 from evals.runs import ModeSummary
@@ -29,6 +29,29 @@ SHOWN = 20
 """Findings in a comment."""
 TRIES = 3
 """How often a score rejected inside an accepted request is sent again, alone."""
+
+
+class ScoreBody(Frozen):
+    """A score as it is posted; always numeric, always with id and time."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    id: str
+    trace_id: str | None = None
+    observation_id: str | None = None
+    dataset_run_id: str | None = None
+    name: str
+    value: float
+    data_type: Literal["NUMERIC"] = "NUMERIC"
+    environment: str | None = None
+    comment: str | None = None
+    metadata: dict[str, Any] | None = None
+    timestamp: AwareDatetime
+
+    @cached_property
+    def json_bytes(self) -> bytes:
+        """The score as JSON."""
+        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 @dataclass
@@ -46,7 +69,7 @@ class Delivery:
 
 def item_scores(
     place: Place, evaluations: Iterable[Evaluation], timestamp: datetime, environment: str | None
-) -> Iterator[CreateScoreRequest]:
+) -> Iterator[ScoreBody]:
     """The scores of one output: one a scored mode, and how many modes are unscored."""
     unscored: dict[str, dict[str, str]] = {}
     for evaluation in evaluations:
@@ -85,7 +108,7 @@ def run_scores(
     summaries: Sequence[ModeSummary],
     counts: dict[str, int],
     timestamp: datetime,
-) -> Iterator[CreateScoreRequest]:
+) -> Iterator[ScoreBody]:
     """The scores of the run: per mode rate, coverage and number concerned; cases by state."""
     values: dict[str, tuple[float | None, str | None]] = {}
     for summary in summaries:
@@ -101,12 +124,11 @@ def run_scores(
         values["cases" if state == "cases" else f"cases.{state}"] = (float(count), None)
     for name, (value, comment) in values.items():
         if value is not None:
-            yield CreateScoreRequest(
+            yield ScoreBody(
                 id=digest(f"{experiment_id}/{name}", 32),
                 dataset_run_id=experiment_id,
                 name=name,
                 value=value,
-                data_type=ScoreDataType.NUMERIC,
                 environment=ENVIRONMENT,
                 comment=_cut(comment) if comment else None,
                 timestamp=timestamp,
@@ -118,7 +140,7 @@ def score_id(place: Place, name: str) -> str:
     return digest(f"{place.trace_id}/{place.observation_id}/{name}", 32)
 
 
-def deliver(connection: Connection, scores: Iterable[CreateScoreRequest]) -> Delivery:
+def deliver(connection: Connection, scores: Iterable[ScoreBody]) -> Delivery:
     """Send scores, whatever it takes; never raises, and says of each what became of it.
 
     A request that is accepted in part is sent again score by score: ids and times are fixed, so
@@ -126,7 +148,7 @@ def deliver(connection: Connection, scores: Iterable[CreateScoreRequest]) -> Del
     """
     courier = _Courier(connection)
     with ThreadPoolExecutor(connection.settings.concurrency) as pool:
-        for _ in pool.map(courier.send, _batches(scores, courier)):
+        for _ in pool.map(courier.send, _batches(scores)):
             pass
     return courier.delivery
 
@@ -138,7 +160,7 @@ class _Courier:
         self.delivery = Delivery()
         self._lock = threading.Lock()
 
-    def send(self, batch: list[CreateScoreRequest]) -> None:
+    def send(self, batch: list[ScoreBody]) -> None:
         if self.delivery.stopped:
             self._undelivered(len(batch))
             return
@@ -147,11 +169,11 @@ class _Courier:
                 for score in batch:
                     self._alone(score)
                 return
-            answer = self.connection.call(self.connection.api.scores.create, request=batch)
+            answer = self._post(batch)
         except LangfuseError as error:
             self._failed(batch, error)
             return
-        if not isinstance(answer, CreateScoreBatchResults) or not answer.rejected:
+        if not answer.get("rejected"):
             self._accepted(len(batch))
         elif len(batch) > 1:
             # The answer does not say which: each alone tells.
@@ -160,7 +182,7 @@ class _Courier:
         else:
             self._again(batch[0])
 
-    def _failed(self, batch: list[CreateScoreRequest], error: LangfuseError) -> None:
+    def _failed(self, batch: list[ScoreBody], error: LangfuseError) -> None:
         if error.status == 413 and len(batch) > 1:
             half = len(batch) // 2
             self.send(batch[:half])
@@ -179,23 +201,23 @@ class _Courier:
                 self.delivery.stopped = self.delivery.stopped or str(error)
             self._undelivered(len(batch))
 
-    def _again(self, score: CreateScoreRequest) -> None:
+    def _again(self, score: ScoreBody) -> None:
         message = "rejected"
         for _ in range(TRIES):
             try:
-                answer = self.connection.call(self.connection.api.scores.create, request=[score])
+                answer = self._post([score])
             except LangfuseError as error:
                 self._failed([score], error)
                 return
-            if not isinstance(answer, CreateScoreBatchResults) or not answer.rejected:
+            if not answer.get("rejected"):
                 self._accepted(1)
                 return
-            message = answer.errors[0].message if answer.errors else message
+            message = next((str(each.get("message")) for each in answer["errors"]), message)
         self._rejected(score, message)
 
-    def _alone(self, score: CreateScoreRequest) -> None:
+    def _alone(self, score: ScoreBody) -> None:
         try:
-            self.connection.post("/scores", _body(score))
+            self.connection.post("/scores", score.json_bytes)
         except LangfuseError as error:
             if error.status in (400, 413):
                 self._rejected(score, str(error))
@@ -203,6 +225,12 @@ class _Courier:
                 self._failed([score], error)
         else:
             self._accepted(1)
+
+    def _post(self, batch: list[ScoreBody]) -> dict[str, Any]:
+        """The answer to a list: 202 ``{message}``, or 207 ``{accepted, rejected, errors}``."""
+        body = b"[%s]" % b",".join(score.json_bytes for score in batch)
+        answer: dict[str, Any] = self.connection.post("/scores", body)
+        return answer
 
     def _accepted(self, count: int) -> None:
         with self._lock:
@@ -212,18 +240,16 @@ class _Courier:
         with self._lock:
             self.delivery.undelivered += count
 
-    def _rejected(self, score: CreateScoreRequest, message: str) -> None:
+    def _rejected(self, score: ScoreBody, message: str) -> None:
         with self._lock:
             self.delivery.rejected[f"{score.name} ({score.id})"] = message
 
 
-def _batches(
-    scores: Iterable[CreateScoreRequest], courier: _Courier
-) -> Iterator[list[CreateScoreRequest]]:
-    batch: list[CreateScoreRequest] = []
+def _batches(scores: Iterable[ScoreBody]) -> Iterator[list[ScoreBody]]:
+    batch: list[ScoreBody] = []
     size = 0
     for score in scores:
-        length = len(json.dumps(_body(score), ensure_ascii=False).encode()) + 1
+        length = len(score.json_bytes) + 1
         if batch and (len(batch) >= BATCH or size + length > BATCH_BYTES):
             yield batch
             batch, size = [], 0
@@ -231,10 +257,6 @@ def _batches(
         size += length
     if batch:
         yield batch
-
-
-def _body(score: CreateScoreRequest) -> dict[str, Any]:
-    return score.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _request(
@@ -246,14 +268,13 @@ def _request(
     *,
     comment: str | None = None,
     metadata: dict[str, Any] | None = None,
-) -> CreateScoreRequest:
-    return CreateScoreRequest(
+) -> ScoreBody:
+    return ScoreBody(
         id=score_id(place, name),
         trace_id=place.trace_id,
         observation_id=place.observation_id,
         name=name,
         value=value,
-        data_type=ScoreDataType.NUMERIC,
         environment=environment,
         comment=comment,
         metadata=metadata,

@@ -22,7 +22,7 @@ from evals.domain import (
 )
 from evals.evaluator import Evaluator, Subject
 from evals.langfuse.connection import Connection
-from evals.langfuse.experiment import Tracing, open_session, resume_session
+from evals.langfuse.experiment import Session, Tracing, open_session, resume_session
 from evals.langfuse.target import KEY
 from evals.runs import Producer, RunFolder, create_run, recorded, run_experiment
 from evals.snapshot import Snapshot, open_snapshot, write_snapshot
@@ -148,9 +148,7 @@ async def experiment(
     session = open_session(connection, dataset)
     details: dict[str, JsonValue] = {KEY: session.target(name).model_dump(mode="json")}
     folder = create_run(session.snapshot, kind="audit", name=name, root=root, details=details)
-    return await resume(
-        connection, folder, produce=produce, evaluators=evaluators, concurrency=concurrency
-    )
+    return await _through(session, folder, produce, evaluators, concurrency)
 
 
 async def resume(
@@ -162,8 +160,19 @@ async def resume(
     concurrency: int = 4,
 ) -> Tracing:
     """Go on with a run through the SDK's runner."""
-    tracing = Tracing(resume_session(connection, folder), folder)
-    data = tracing.session.snapshot
+    session = resume_session(connection, folder)
+    return await _through(session, folder, produce, evaluators, concurrency)
+
+
+async def _through(
+    session: Session,
+    folder: RunFolder,
+    produce: Producer,
+    evaluators: Sequence[Evaluator],
+    concurrency: int,
+) -> Tracing:
+    tracing = Tracing(session, folder)
+    data = session.snapshot
     await run_experiment(
         folder,
         data.cases(),
