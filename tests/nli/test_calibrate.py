@@ -1,0 +1,193 @@
+"""Calibration: its guarantees, measured over many splits of simulated responses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.errors import UsageError
+from evals.nli.calibrate import (
+    Calibration,
+    Labelled,
+    calibrated,
+    fit,
+    hoeffding_bentkus,
+    learn_then_test,
+    logistic,
+    probabilities_wrong,
+    read,
+    risk_controlled,
+    shrink,
+)
+from evals.nli.thresholds import Decision, argmax, paper
+
+
+def simulate(responses: int, seed: int, *, domains: bool = False) -> Labelled:
+    """Responses that differ in how wrong they are, and a model that is overconfident."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 7, responses)
+    badness = np.repeat(random.beta(0.7, 1.4, responses), sizes)
+    wrong = random.random(len(badness)) < badness
+    evidence = random.normal(np.where(wrong, 1.0, -1.0), 1.4) * 2
+    neutral = random.normal(0, 1, len(wrong))
+    logits = np.column_stack([-evidence, neutral, evidence])
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    names = tuple(random.choice(["one", "two"], responses)) if domains else ()
+    return Labelled(probabilities=p, wrong=wrong, sizes=sizes, domains=names)
+
+
+def false_negative_rate(flagged: np.ndarray, data: Labelled) -> float:
+    totals = np.bincount(data.owner, weights=data.wrong, minlength=len(data.sizes))
+    missed = np.bincount(data.owner, weights=data.wrong & ~flagged, minlength=len(data.sizes))
+    return float((missed / np.maximum(totals, 1)).mean())
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
+def test_conformal_risk_is_kept_over_1000_splits(alpha: float) -> None:
+    everything = simulate(1200, 3)
+    fitted = fit(simulate(400, 4))
+    q = probabilities_wrong(fitted, everything)
+    random = np.random.default_rng(0)
+    totals = np.bincount(everything.owner, weights=everything.wrong, minlength=1200)
+    starts = np.r_[0, np.cumsum(everything.sizes)]
+    risks = []
+    for _ in range(1000):
+        chosen = random.permutation(1200)
+        half = np.zeros(1200, dtype=bool)
+        half[chosen[:300]] = True
+        rows = half[everything.owner]
+        t = risk_controlled(q[rows], everything.wrong[rows], everything.sizes[half], alpha)
+        missed = np.add.reduceat((everything.wrong & (q < t)).astype(float), starts[:-1])
+        risks.append((missed / np.maximum(totals, 1))[~half].mean())
+    assert np.mean(risks) <= alpha + 0.005
+    assert np.mean(risks) >= alpha / 2  # and it is not kept by flagging everything
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.02, 0.1, 0.3, 0.9]))
+def test_the_threshold_is_the_largest_that_keeps_the_risk(seed: int, alpha: float) -> None:
+    data = simulate(40, seed)
+    q = np.round(data.probabilities[:, 2], 2)
+    t = risk_controlled(q, data.wrong, data.sizes, alpha)
+
+    def bound(threshold: float) -> float:
+        return (40 * false_negative_rate(q >= threshold, data) + 1) / 41
+
+    if t == 0.0:
+        assert bound(float(np.nextafter(q[data.wrong].min(initial=1), 2))) > alpha or alpha < 1 / 41
+        return
+    assert bound(t) <= alpha + 1e-9
+    higher = [float(v) for v in np.unique(q) if v > t]
+    assert all(bound(v) > alpha for v in higher) or t == 1.0
+
+
+def test_correction_precision_holds_with_its_confidence() -> None:
+    everything = simulate(1500, 9)
+    q = probabilities_wrong(fit(simulate(400, 4)), everything)
+    random = np.random.default_rng(1)
+    failures = corrected = 0
+    for _ in range(300):
+        half = np.zeros(1500, dtype=bool)
+        half[random.permutation(1500)[:500]] = True
+        rows = half[everything.owner]
+        t = learn_then_test(q[rows], everything.wrong[rows], everything.sizes[half], 0.7, 0.1)
+        above = (q >= t) & ~rows
+        due = np.bincount(everything.owner[above], weights=everything.wrong[above], minlength=1500)
+        all_ = np.bincount(everything.owner[above], minlength=1500)
+        some = all_ > 0
+        corrected += bool(some.any())
+        failures += bool(some.any() and (due[some] / all_[some]).mean() < 0.7)
+    assert corrected > 200
+    assert failures / 300 <= 0.1
+
+
+def test_nothing_is_corrected_without_evidence() -> None:
+    data = simulate(60, 2)
+    noise = np.random.default_rng(0).random(len(data.wrong))
+    assert learn_then_test(noise, data.wrong, data.sizes, 0.95, 0.05) == 2.0
+
+
+@given(st.floats(0, 1), st.integers(1, 500), st.floats(0.01, 0.99))
+def test_p_values_are_probabilities_and_fall_with_evidence(
+    mean: float, n: int, bound: float
+) -> None:
+    p = hoeffding_bentkus(mean, n, bound)
+    assert 0 <= p <= 1
+    assert mean < bound or p == 1
+
+
+def test_logistic_recovers_its_coefficients() -> None:
+    random = np.random.default_rng(0)
+    x = np.column_stack([np.ones(20_000), random.normal(size=(20_000, 2))])
+    y = random.random(20_000) < 1 / (1 + np.exp(-x @ np.array([0.5, 1.0, -2.0])))
+    assert logistic(x, y) == pytest.approx([0.5, 1.0, -2.0], abs=0.1)
+
+
+def test_shrinkage_leaves_each_claim_itself_out() -> None:
+    q, sizes, prior = np.array([0.9, 0.1, 0.5]), np.array([2, 1]), np.array([0.3, 0.3])
+    shrunk = shrink(q, sizes, prior, 1.0)
+    others = np.array([(0.3 + 0.1) / 2, (0.3 + 0.9) / 2, 0.3])
+
+    def logit(x: np.ndarray) -> np.ndarray:
+        result: np.ndarray = np.log(x / (1 - x))
+        return result
+
+    assert logit(shrunk) == pytest.approx(logit(q) - logit(np.array(0.3)) + logit(others))
+    assert shrink(q, sizes, prior, 1e9) == pytest.approx(q, abs=1e-6)
+
+
+def test_calibrated_is_better_than_the_paper_where_responses_differ() -> None:
+    data, test = simulate(800, 21), simulate(800, 22)
+    fitted = fit(data, alpha=0.2)
+    q = probabilities_wrong(fitted, test)
+
+    def f1(positive: np.ndarray) -> float:
+        return float(2 * (positive & test.wrong).sum() / (positive.sum() + test.wrong.sum()))
+
+    p, sizes = test.probabilities, test.sizes
+    paper_f1 = f1(paper(p, sizes).decisions == Decision.CORRECT)
+    argmax_f1 = f1(argmax(p, sizes).decisions == Decision.CORRECT)
+    assert f1(q >= 0.5) > max(paper_f1, argmax_f1)
+    assert fitted.strength < 1e9
+
+
+def test_domains_have_their_own_threshold_only_with_enough_responses() -> None:
+    data = simulate(600, 5, domains=True)
+    assert set(fit(data, alpha=0.1).thresholds) == {"one", "two"}
+    assert fit(data, alpha=0.05).thresholds == {}
+
+
+def test_unscored_claims_move_no_other() -> None:
+    fitted = fit(simulate(200, 1))
+    data = simulate(30, 2)
+    plain = calibrated(fitted, data.probabilities, data.sizes)
+    gapped = np.insert(data.probabilities, 0, np.nan, axis=0)
+    sizes = data.sizes + np.eye(1, 30, dtype=int)[0]
+    decided = calibrated(fitted, gapped, sizes)
+    assert decided.decisions[0] == Decision.UNSCORED
+    assert (decided.decisions[1:] == plain.decisions).all()
+
+
+def test_calibration_is_stored_with_its_data_hash(tmp_path: Path) -> None:
+    data = simulate(100, 6)
+    fitted = fit(data)
+    path = tmp_path / "calibration.json"
+    path.write_text(fitted.model_dump_json())
+    assert read(path) == fitted == Calibration.model_validate_json(path.read_text())
+    assert fitted.data_hash == data.digest() != simulate(100, 7).digest()
+
+
+@pytest.mark.parametrize("content", ["{}", "not json", '{"format": 1, "alpha": 2}'])
+def test_a_broken_calibration_is_one_line(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "calibration.json"
+    path.write_text(content)
+    with pytest.raises(UsageError, match=r"calibration\.json: not a calibration: "):
+        read(path)
+    with pytest.raises(UsageError, match="calibrate-nli"):
+        read(tmp_path / "absent.json")
+
+
+def test_too_little_data_is_refused() -> None:
+    with pytest.raises(UsageError, match="20 responses"):
+        fit(simulate(10, 1))

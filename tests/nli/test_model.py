@@ -1,0 +1,169 @@
+"""Loading, label order, batching and windows, on tiny models; plain pairs on the real one."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.errors import UsageError
+from evals.nli import NLIModel, NLISettings
+from evals.nli.windows import decide, windows
+
+Build = Callable[..., Path]
+PAIRS = [
+    ("the cat sat on the mat .", "a cat is on a mat ."),
+    ("the dog was not in .", "the dog was in ."),
+    ("a cat .", "a dog ."),
+    ("the cat sat on the mat . " * 3, "the cat ."),
+]
+
+
+def load(folder: Path, **options: Any) -> NLIModel:
+    return NLIModel.load(NLISettings(model=str(folder), offline=True, **options))
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta"])
+def test_batches_say_what_single_pairs_say(tiny: Build, kind: str) -> None:
+    folder = tiny(kind)
+    together = load(folder, batch_tokens=4096).judge(PAIRS).probabilities
+    alone = np.vstack([load(folder, batch_tokens=64).judge([p]).probabilities for p in PAIRS])
+    assert together == pytest.approx(alone, abs=1e-5)
+    assert together.sum(axis=1) == pytest.approx(1)
+    assert np.ptp(together[:, 0]) > 0.01
+
+
+def test_columns_follow_the_models_own_labels(tiny: Build) -> None:
+    usual = load(tiny("bert")).judge(PAIRS).probabilities
+    swapped = load(tiny("bert", ("contradiction", "entailment", "neutral"))).judge(PAIRS)
+    assert swapped.probabilities == pytest.approx(usual[:, [1, 2, 0]], abs=1e-6)
+    given = load(tiny("bert", ("c", "e", "n")), labels=("e", "n", "c")).judge(PAIRS)
+    assert given.probabilities == pytest.approx(swapped.probabilities, abs=1e-6)
+
+
+@pytest.mark.parametrize("labels", [("yes", "no", "maybe"), ("entailment", "not_entailment")])
+def test_labels_that_do_not_tell_are_refused(tiny: Build, labels: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match=r"do not name entailment.*\[nli\]"):
+        load(tiny("bert", labels))
+
+
+def test_duplicates_are_computed_once(tiny: Build) -> None:
+    seen: list[int] = []
+    judged = load(tiny("bert")).judge(PAIRS * 5, seen.append)
+    assert sum(seen) == len(PAIRS)
+    assert (judged.probabilities[:4] == judged.probabilities[4:8]).all()
+
+
+def test_bfloat16_agrees_within_three_points(real_model: NLIModel) -> None:
+    pairs = [(premise, hypothesis) for premise, hypothesis, _ in CLEAR]
+    half = load(Path(real_model.settings.model), dtype="bfloat16").judge(pairs).probabilities
+    assert np.abs(real_model.judge(pairs).probabilities - half).max() < 0.03
+
+
+def test_a_long_premise_is_windowed_and_the_hypothesis_kept(tiny: Build) -> None:
+    model = load(tiny("bert"))
+    filler = "the dog was in . " * 60
+    judged = model.judge([(filler + "the cat sat on the mat .", "the cat sat .")])
+    assert judged.windows[0] > 5
+    assert judged.passages[0] in (filler + "the cat sat on the mat .")
+    assert np.isfinite(judged.probabilities).all()
+
+
+def test_a_hypothesis_too_long_is_unscored_never_cut(tiny: Build) -> None:
+    judged = load(tiny("bert")).judge([("the cat .", "the cat " * 80), PAIRS[0]])
+    assert np.isnan(judged.probabilities[0]).all()
+    assert judged.windows.tolist() == [0, 1]
+    assert np.isfinite(judged.probabilities[1]).all()
+
+
+def test_missing_weights_are_one_sentence_that_helps(torch: Any, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as raised:
+        NLIModel.load(NLISettings(model="nobody/no-such-model", offline=True))
+    assert "hf download nobody/no-such-model" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    with pytest.raises(UsageError, match="no usable checkpoint"):
+        load(tmp_path)
+
+
+def test_weights_that_can_run_code_are_not_loaded(tiny: Build, torch: Any) -> None:
+    folder = tiny("bert")
+    weights = folder / "model.safetensors"
+    from safetensors.torch import load_file
+
+    torch.save(load_file(weights), folder / "pytorch_model.bin")
+    weights.unlink()
+    with pytest.raises(UsageError):
+        load(folder)
+
+
+def test_facts_are_recorded(tiny: Build) -> None:
+    folder = tiny("bert")
+    facts = load(folder, revision="abc").facts
+    assert facts == {
+        "model": str(folder), "revision": "abc", "device": "cpu", "dtype": "float32",
+        "max_tokens": 64,
+    }  # fmt: skip
+
+
+def words(texts: list[str]) -> list[int]:
+    return [len(text.split()) for text in texts]
+
+
+@given(
+    st.lists(st.text(alphabet="ab ", min_size=1, max_size=30), min_size=1, max_size=12),
+    st.integers(1, 12),
+)
+def test_windows_fit_and_lose_no_word(parts: list[str], free: int) -> None:
+    premise = " ".join(f"{part.strip().capitalize()} x." for part in parts)
+    cut = windows(premise, "one two", words, free + 2)
+    assert all(size <= free for size in words(cut))
+    assert set(premise.split()) <= {word for window in cut for word in window.split()}
+
+
+def test_windows_overlap_by_a_sentence() -> None:
+    premise = "One two. Three four. Five six. Seven eight."
+    assert windows(premise, "x", words, 5) == [
+        "One two. Three four.",
+        "Three four. Five six.",
+        "Five six. Seven eight.",
+    ]
+
+
+def test_entailment_anywhere_prevails_and_contradiction_needs_its_window() -> None:
+    rows = np.array([[0.1, 0.2, 0.7], [0.8, 0.1, 0.1]])
+    assert decide(rows) == 1
+    assert decide(np.array([[0.1, 0.2, 0.7], [0.3, 0.6, 0.1]])) == 0
+    assert decide(np.array([[0.1, 0.5, 0.4], [0.3, 0.6, 0.1]])) == 1
+
+
+CLEAR = [
+    ("A man is sleeping on a bench.", "A man is sleeping.", 0),
+    ("A man is sleeping on a bench.", "Nobody is sleeping.", 2),
+    ("Two dogs are running through a field.", "Dogs are running.", 0),
+    ("Two dogs are running through a field.", "The dogs are lying still.", 2),
+    ("A woman is reading a book.", "The book is about the history of France.", 1),
+]
+
+
+@pytest.mark.parametrize(("premise", "hypothesis", "expected"), CLEAR)
+def test_the_real_model_is_right_on_plain_pairs(
+    real_model: NLIModel, premise: str, hypothesis: str, expected: int
+) -> None:
+    assert real_model.judge([(premise, hypothesis)]).probabilities[0].argmax() == expected
+
+
+def test_a_context_that_fills_the_model_cannot_hide_the_claim(real_model: NLIModel) -> None:
+    small = load(Path(real_model.settings.model), max_tokens=48)
+    context = (
+        "Two dogs are running through a field. Children play football in a park near the river. "
+        "A woman in a red coat is buying apples at a market. The train to the coast is late today. "
+        "Some tourists take pictures of a church. A man is sleeping on a bench."
+    )
+    judged = small.judge([(context, "A man is sleeping."), (context, "Dogs are running.")])
+    assert (judged.windows >= 2).all()
+    assert judged.probabilities.argmax(axis=1).tolist() == [0, 0]
+    assert "A man is sleeping on a bench." in judged.passages[0]
+    assert "Two dogs are running" in judged.passages[1]
