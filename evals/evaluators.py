@@ -1,17 +1,28 @@
 """Which evaluators an experiment runs: the code checks always, the rest when asked for."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evals.checks import load_checks
 from evals.config import Config, load
 from evals.errors import UsageError
 from evals.evaluator import Evaluator
 
+if TYPE_CHECKING:
+    from evals.judges import Models
+
 
 def select(
-    judges: str = "none", scorers: str = "", config: Config | None = None
+    judges: str = "none",
+    scorers: str = "",
+    config: Config | None = None,
+    *,
+    models: "Models | None" = None,
+    judge_repeat: int = 1,
 ) -> list[Evaluator]:
     """The evaluators that the options name, each failure mode owned by exactly one.
+
+    ``judges`` is ``none``, ``three``, ``one`` or names of judges; they call through ``models``.
 
     Raises:
         UsageError: a name is not known, or two evaluators own the same mode.
@@ -19,7 +30,9 @@ def select(
     config = config or load()
     chosen: list[Evaluator] = list(load_checks(config))
     if judges != "none":
-        raise UsageError(f"--judges {judges!r}: only 'none' is known")
+        from evals.judges import Models, load_judges
+
+        chosen += load_judges(judges, models or Models(config), config, repeats=judge_repeat)
     if scorers:
         raise UsageError(f"--scorers {scorers!r}: none is known")
     _refuse_shared_modes(chosen)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from invoke.context import Context
 
-from evals.cli.shell import Whole, command
+from evals.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
+from evals.cli.shell import Number, Whole, command
 from evals.errors import ExitCode, UsageError
 
 _SNAPSHOTS = Path("snapshots")
@@ -16,7 +17,7 @@ _SNAPSHOTS = Path("snapshots")
         "dataset": "Run on this dataset of Langfuse instead, as an experiment there.",
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
         "repeat": "With --dataset: how many experiments to make, as one group (default: 1).",
-        "judges": "LLM judges to add to the code checks (default: none).",
+        **OPTIONS,
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
         "concurrency": "Answers evaluated at once (default: 8).",
@@ -29,17 +30,23 @@ def experiment(
     version: str = "",
     repeat: int = Whole(1),
     judges: str = "none",
+    judge_repeat: int = Whole(1),
+    dry_run: bool = False,
     run_name: str = "",
     resume: str = "",
     concurrency: int = Whole(8),
+    budget_tokens: int = Whole(0),
+    budget_cost: float = Number(0),
+    no_cache: bool = False,
 ) -> ExitCode:
     """Check the recorded answers of a snapshot, and report what was found.
 
-    Exits 0 when every answer has its scores, 3 when the run is incomplete.
+    Exits 0 when every answer has its scores, 3 when the run is incomplete or a judge gave fewer
+    of its verdicts than [judges] min_coverage asks.
     """
     import asyncio
 
-    from evals.cli.langfuse import made_on_dataset, resume_on_dataset, run_on_dataset
+    from evals.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
     from evals.evaluators import select
     from evals.report.terminal import print_run
     from evals.runs import create_run, find_run, recorded, run_experiment
@@ -55,7 +62,15 @@ def experiment(
         raise UsageError("--snapshot and --dataset both say what to run on: give one")
     if not dataset and (version or repeat != 1):
         raise UsageError("--version and --repeat go with --dataset")
-    evaluators = select(judges)
+    models = None
+    if judges != "none":
+        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    evaluators = select(judges, models=models, judge_repeat=judge_repeat)
+    if dry_run:
+        if dataset:
+            raise UsageError("--dry-run looks at a snapshot: pull the dataset first")
+        given = find_run(resume).snapshot() if resume else open_snapshot(snapshot or _newest())
+        return print_estimate(given, evaluators)
     if dataset:
         return run_on_dataset(
             dataset,
@@ -86,13 +101,14 @@ def experiment(
             )
         )
     print_run(folder, html=folder.path / "report.html")
-    return ExitCode.OK if run.state == "complete" else ExitCode.INCOMPLETE
+    judged = print_accounts(folder)
+    return judged if run.state == "complete" else ExitCode.INCOMPLETE
 
 
 @command(
     help={
         "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
-        "judges": "LLM judges to add to the code checks (default: none).",
+        "judges": OPTIONS["judges"],
         "concurrency": "Answers evaluated at once (default: 8).",
     },
 )
@@ -121,7 +137,7 @@ def score(
             )
         )
     print_run(folder, html=folder.path / "report.html")
-    return ExitCode.OK
+    return print_accounts(folder)
 
 
 def _newest() -> Path:

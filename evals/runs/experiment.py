@@ -23,7 +23,7 @@ from evals.domain import (
 )
 from evals.evaluator import Evaluator
 from evals.runs.record import RunFolder, ScoringFolder, finish
-from evals.runs.scoring import evaluate
+from evals.runs.scoring import evaluate, release
 from evals.source import Sources
 
 T = TypeVar("T")
@@ -126,6 +126,7 @@ async def run_experiment(
             await drive(Steps(answer, score), todo, concurrency)
         interrupted = False
     finally:
+        await release(evaluators)
         run = close(folder, scoring, sources, interrupted=interrupted)
     return run
 
@@ -149,7 +150,10 @@ async def score_run(
             if on_item:
                 on_item(case, output, entry)
 
-        await _each(work, folder.outputs(), concurrency)
+        try:
+            await _each(work, folder.outputs(), concurrency)
+        finally:
+            await release(evaluators)
     return _close_scoring(scoring, RunState.COMPLETE)
 
 

@@ -107,7 +107,12 @@ class RunFolder:
                 id=folder.path.name,
                 created=datetime.now(UTC),
                 evaluators=tuple(
-                    EvaluatorInfo(name=each.name, version=each.version, modes=each.modes)
+                    EvaluatorInfo(
+                        name=each.name,
+                        version=each.version,
+                        modes=each.modes,
+                        details=getattr(each, "details", {}),
+                    )
                     for each in evaluators
                 ),
                 details=details or {},

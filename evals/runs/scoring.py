@@ -52,6 +52,13 @@ def _fault(evaluator: Evaluator, evaluation: Evaluation, text: str) -> str | Non
     return None
 
 
+async def release(evaluators: Sequence[Evaluator]) -> None:
+    """Close what evaluators hold open, such as a judge's connections."""
+    for each in evaluators:
+        if close := getattr(each, "aclose", None):
+            await close()
+
+
 def _unscored(evaluator: Evaluator, reason: str) -> Evaluation:
     return Evaluation(
         evaluator=evaluator.name,

@@ -90,11 +90,21 @@ class RunView:
 
     @cached_property
     def evaluators(self) -> dict[str, tuple[EvaluatorInfo, ScoringFolder]]:
-        """Each evaluator by name, with the newest scoring that ran it."""
+        """Each evaluator by name, with the newest scoring that ran it.
+
+        An evaluator is left with the modes that no newer scoring owns, by whatever evaluator.
+        """
         newest: dict[str, tuple[EvaluatorInfo, ScoringFolder]] = {}
-        for folder in self.scorings:
-            newest |= {each.name: (each, folder) for each in folder.scoring.evaluators}
-        return newest
+        owned: set[str] = set()
+        for folder in reversed(self.scorings):
+            infos = [each for each in folder.scoring.evaluators if each.name not in newest]
+            for info in infos:
+                modes = tuple(mode for mode in info.modes if mode.name not in owned)
+                if modes:
+                    newest[info.name] = info.model_copy(update={"modes": modes}), folder
+            owned |= {mode.name for info in infos for mode in info.modes}
+        order = {folder.path: place for place, folder in enumerate(self.scorings)}
+        return dict(sorted(newest.items(), key=lambda entry: order[entry[1][1].path]))
 
     @property
     def modes(self) -> list[FailureMode]:
@@ -150,8 +160,25 @@ class RunView:
     def _evaluations(self) -> dict[str, list[Evaluation]]:
         found: dict[str, list[Evaluation]] = {}
         for folder in self.scorings:
-            wanted = {name for name, (_, home) in self.evaluators.items() if home == folder}
+            wanted = {
+                name: {mode.name for mode in info.modes}
+                for name, (info, home) in self.evaluators.items()
+                if home == folder
+            }
             for entry in folder.scored() if wanted else ():
-                kept = [each for each in entry.evaluations if each.evaluator in wanted]
+                kept = [
+                    _only(each, wanted[each.evaluator])
+                    for each in entry.evaluations
+                    if each.evaluator in wanted
+                ]
                 found.setdefault(entry.case_id, []).extend(kept)
         return found
+
+
+def _only(evaluation: Evaluation, modes: set[str]) -> Evaluation:
+    """An evaluation without the modes that a newer scoring owns."""
+    scores = tuple(each for each in evaluation.scores if each.name in modes)
+    if len(scores) == len(evaluation.scores):
+        return evaluation
+    findings = tuple(each for each in evaluation.findings if each.mode in modes)
+    return evaluation.model_copy(update={"scores": scores, "findings": findings})

@@ -1,0 +1,18 @@
+"""LLM judges: each owns a few failure modes and shows every defect by a passage that stands."""
+
+from evals.judges.definition import Definition, Example, Mode, single
+from evals.judges.judge import Judge
+from evals.judges.models import Models
+from evals.judges.select import Settings, definitions, load_judges
+
+__all__ = [
+    "Definition",
+    "Example",
+    "Judge",
+    "Mode",
+    "Models",
+    "Settings",
+    "definitions",
+    "load_judges",
+    "single",
+]

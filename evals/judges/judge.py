@@ -1,0 +1,176 @@
+"""A judge as an evaluator: it never raises for a bad reply, and never passes one for clean."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from evals.domain import Evaluation, FailureMode, JsonValue, ScoreState, Usage
+from evals.evaluator import Subject
+from evals.judges.context import material
+from evals.judges.contract import Fate, Reading, read, reply_model, unscored
+from evals.judges.definition import Definition
+from evals.judges.models import Models
+from evals.judges.prompt import CLOSING, OPENING, Prompt, instructions, prompt
+from evals.judges.settle import Settled, settle
+from evals.llm import Request, Structured, Tier, add_usage
+
+MAX_MATERIAL = 400_000
+"""Characters of material that a judge is shown; more is unscored, never cut."""
+_REASONS = {"refused": "refusal", "over_budget": "budget"}
+_MACHINERY = ("context.py", "contract.py", "prompt.py", "settle.py")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges answers by one definition with one model.
+
+    With ``repeats`` above 1 each answer is judged so many times. The first verdict alone is
+    scored; all of them are in the details, so that the judge's own noise can be measured.
+    """
+
+    definition: Definition
+    tier: Tier
+    models: Models
+    repeats: int = 1
+    max_material: int = MAX_MATERIAL
+
+    @property
+    def name(self) -> str:
+        """The definition's name."""
+        return self.definition.name
+
+    @property
+    def modes(self) -> tuple[FailureMode, ...]:
+        """The modes that the judge owns."""
+        return tuple(mode.plain for mode in self.definition.modes)
+
+    @property
+    def details(self) -> dict[str, JsonValue]:
+        """What the record of a scoring keeps of a judge."""
+        return {"model": self.tier.model, "repeats": self.repeats}
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of definition, prompt, reading of replies, model and parameters."""
+        return judge_version(self.definition, self.tier)
+
+    async def aclose(self) -> None:
+        """Close the connections that judging opened."""
+        await self.models.aclose()
+
+    async def evaluate(self, subject: Subject) -> Evaluation:
+        """One score a mode: the number of defects whose passage stands in the answer."""
+        settled = {mode.name: settle(mode.settled_by, subject) for mode in self.definition.modes}
+        if all(each.absent or each.impossible for each in settled.values()):
+            return self._evaluation(unscored(self._names, "", settled), {"calls": 0}, [Usage()])
+        call = self.prompt(subject)
+        size = sum(len(message["content"]) for message in call.messages)
+        if size > self.max_material:
+            reason = f"the material is longer than {self.max_material} characters"
+            return self._evaluation(unscored(self._names, reason, settled), {"calls": 0}, [Usage()])
+        results = await asyncio.gather(
+            *(self._ask(subject, call, settled, repeat) for repeat in range(self.repeats))
+        )
+        reading, about, _ = results[0]
+        if self.repeats > 1:
+            about |= {"repeats": _repeats([each for each, _, _ in results], self._names)}
+        return self._evaluation(reading, about, [usage for _, _, usage in results])
+
+    def needs_no_call(self, subject: Subject) -> bool:
+        """Whether code settles every mode of the judge for this answer."""
+        return _all_settled(self._settle(subject))
+
+    def prompt(self, subject: Subject) -> Prompt:
+        """What the judge is sent for an answer."""
+        return prompt(self.definition, self.version, material(self.definition, subject))
+
+    def _settle(self, subject: Subject) -> dict[str, Settled]:
+        return {mode.name: settle(mode.settled_by, subject) for mode in self.definition.modes}
+
+    @property
+    def _names(self) -> list[str]:
+        return [mode.name for mode in self.definition.modes]
+
+    async def _ask(
+        self, subject: Subject, call: Prompt, settled: Mapping[str, Settled], repeat: int
+    ) -> tuple[Reading, dict[str, JsonValue], Usage]:
+        request = Request(tier=self.tier, messages=call.messages, repeat=repeat)
+        model = reply_model(self._names, call.seal)
+        said = await self.models.client().complete_json(request, model, name=self.name)
+        if said.value is None:
+            problem = said.problem or "unparsable"
+            reason = _REASONS.get(problem, problem)
+            reading = unscored(self._names, reason, settled)
+        else:
+            reading = read(said.value, self._names, subject.text, call.mark, settled)
+        return reading, _about(said, reading), said.usage
+
+    def _evaluation(
+        self, reading: Reading, about: dict[str, JsonValue], usages: list[Usage]
+    ) -> Evaluation:
+        return Evaluation(
+            evaluator=self.name,
+            version=self.version,
+            scores=reading.scores,
+            findings=reading.findings,
+            usage=add_usage(usages),
+            details=about,
+        )
+
+
+def judge_version(definition: Definition, tier: Tier) -> str:
+    """The version of a judge: 12 hexadecimal digits of a hash over all that decides a verdict."""
+    identity = {
+        "definition": definition.model_dump(mode="json", exclude={"tier"}),
+        "prompt": [instructions(definition), OPENING, CLOSING],
+        "model": tier.model,
+        "api": tier.api,
+        "endpoint": tier.endpoint,
+        "structured": tier.structured,
+        "parameters": tier.stated(),
+        "extra": tier.extra,
+        "code": {
+            name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in _MACHINERY
+        },
+    }
+    text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _all_settled(settled: Mapping[str, Settled]) -> bool:
+    return all(each.absent or each.impossible for each in settled.values())
+
+
+def _about(said: Structured[Any], reading: Reading) -> dict[str, JsonValue]:
+    about: dict[str, JsonValue] = {
+        "calls": said.usage.calls,
+        "turns": said.turns,
+        "cached": said.cached,
+        "reported": reading.reported,
+        "fates": {fate.value: reading.fates[fate] for fate in Fate},
+    }
+    if said.read:
+        about["read"] = said.read
+    if said.problem:
+        about |= {"problem": said.problem, "words": said.reason}
+    if reading.set_aside:
+        about["set_aside"] = list(reading.set_aside)
+    if reading.odd:
+        about["odd"] = list(reading.odd)
+    return about
+
+
+def _repeats(readings: list[Reading], names: list[str]) -> dict[str, JsonValue]:
+    """By mode, the score of each verdict, None where there is none."""
+    scores = [{score.name: score for score in reading.scores} for reading in readings]
+    return {
+        name: [
+            each[name].value if each[name].state is ScoreState.SCORED else None for each in scores
+        ]
+        for name in names
+    }
