@@ -72,7 +72,8 @@ def _items(message: dict[str, Any]) -> list[dict[str, Any]]:
         return list(message["items"])
     items: list[dict[str, Any]] = []
     if message.get("content"):
-        items.append({"role": message["role"], "content": message["content"]})
+        # The type could be left out for OpenAI; other servers of this API ask for it.
+        items.append({"type": "message", "role": message["role"], "content": message["content"]})
     items += [
         {
             "type": "function_call",
