@@ -156,7 +156,7 @@ def test_the_real_model_is_right_on_plain_pairs(
 
 
 def test_a_context_that_fills_the_model_cannot_hide_the_claim(real_model: NLIModel) -> None:
-    small = load(Path(real_model.settings.model), max_tokens=48)
+    small = load(Path(real_model.settings.model), max_tokens=24)
     context = (
         "Two dogs are running through a field. Children play football in a park near the river. "
         "A woman in a red coat is buying apples at a market. The train to the coast is late today. "
