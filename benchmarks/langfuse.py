@@ -25,8 +25,8 @@ from evals.evaluator import Subject
 from evals.langfuse.connection import Connection, Credentials, Settings
 from evals.langfuse.experiment import Tracing, open_session
 from evals.langfuse.items import to_case
-from evals.langfuse.publish import Receipt
 from evals.langfuse.push import push
+from evals.langfuse.receipt import Receipt
 from evals.langfuse.target import KEY
 from evals.runs import RunFolder, create_run, recorded, run_experiment
 from evals.snapshot import Snapshot

@@ -10,11 +10,8 @@ from evals.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from evals.evaluator import Evaluator
     from evals.langfuse.connection import Connection
-    from evals.langfuse.experiment import Session
     from evals.langfuse.results import ExperimentRow
-    from evals.runs import RunFolder
 
 _SHOWN = 5
 
@@ -38,7 +35,7 @@ def push(context: Context, snapshot: str, dataset: str = "", archive: bool = Fal
     data = open_snapshot(snapshot)
     name = dataset or _default_dataset() or data.path.resolve().name
     counts = data.manifest.counts
-    connection = _connect(
+    connection = connect_or_say(
         f"would push {counts.kept:,} cases and {counts.studies:,} studies of {data.path} "
         f"to the dataset {name!r}"
     )
@@ -76,14 +73,14 @@ def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
     from evals.runs import find_run
 
     folder = find_run(run)
-    connection = _connect(
+    connection = connect_or_say(
         f"would send {folder.run.counts.get('cases', 0):,} cases of run {folder.run.id} and "
         f"their scores to the dataset {dataset or _default_dataset() or '(give --dataset)'}"
     )
     from evals.langfuse.publish import publish as send
 
-    receipt = send(connection, folder, dataset or None, say=_say)
-    _print(str(receipt))
+    receipt = send(connection, folder, dataset or None, say=say_line)
+    print_text(str(receipt))
     return ExitCode.OK if receipt.complete else ExitCode.INCOMPLETE
 
 
@@ -98,13 +95,13 @@ def results(context: Context, dataset: str = "", since: str = "") -> ExitCode:
     name = dataset or _default_dataset()
     if not name:
         raise UsageError("name the dataset with --dataset, or in [langfuse] dataset")
-    connection = _connect(f"would list the experiments on the dataset {name!r}")
+    connection = connect_or_say(f"would list the experiments on the dataset {name!r}")
     from evals.langfuse.dataset import read_dataset
     from evals.langfuse.results import list_experiments
 
-    rows = list_experiments(connection, read_dataset(connection, name), _moment(since))
+    rows = list_experiments(connection, read_dataset(connection, name), moment(since))
     if not rows:
-        _print(f"no experiment on {name!r} yet; make one: invoke experiment --dataset {name}")
+        print_text(f"no experiment on {name!r} yet; make one: invoke experiment --dataset {name}")
         return ExitCode.OK
     _table(name, rows)
     return ExitCode.OK
@@ -118,14 +115,14 @@ def results(context: Context, dataset: str = "", since: str = "") -> ExitCode:
 )
 def pull(context: Context, run: str, dataset: str = "") -> ExitCode:
     """Rebuild the local record of an experiment in Langfuse, to compare and report it here."""
-    connection = _connect(f"would rebuild the record of the experiment {run!r} in runs/")
-    from evals.langfuse.results import pull as fetch
+    connection = connect_or_say(f"would rebuild the record of the experiment {run!r} in runs/")
+    from evals.langfuse.pull import pull as fetch
 
     done = fetch(connection, run, dataset or None)
-    _print(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
+    print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
     for name, count in sorted(done.left_out.items()):
-        _print(f"  left out: {name} ({count:,})")
-    _print(f"Next: invoke report {done.run_id}")
+        print_text(f"  left out: {name} ({count:,})")
+    print_text(f"Next: invoke report {done.run_id}")
     return ExitCode.OK
 
 
@@ -158,175 +155,40 @@ def score_traces(
 
     if run:
         folder = find_run(run)
-        connection = _connect(f"would send the scores of run {folder.run.id} to production traces")
+        connection = connect_or_say(
+            f"would send the scores of run {folder.run.id} to production traces"
+        )
     else:
-        connection = _connect(f"would check the traces of the last {days:g} days and score them")
+        connection = connect_or_say(
+            f"would check the traces of the last {days:g} days and score them"
+        )
         _ = connection.server
-        folder = _check_production(source, float(days), int(limit), judges, int(concurrency))
+        from evals.evaluators import select
+        from evals.langfuse.live import check_production
+
+        folder = check_production(
+            source,
+            float(days),
+            select(judges),
+            limit=int(limit) or None,
+            concurrency=int(concurrency),
+            say=print_text,
+        )
     from evals.langfuse.live import score_traces as send
 
-    done = send(connection, folder, say=_say)
-    _print(
+    done = send(connection, folder, say=say_line)
+    print_text(
         f"run {folder.run.id}: {done.seen:,} of {done.scores:,} scores seen on {done.traces:,} "
         f"traces ({done.cases - done.traces:,} cases come from no trace)"
     )
     if done.complete:
         return ExitCode.OK
     why = done.stopped or f"{done.scores - done.seen:,} scores cannot be seen yet"
-    _print(f"{why}; send what is missing with: invoke score-traces --run {folder.run.id}")
+    print_text(f"{why}; send what is missing with: invoke score-traces --run {folder.run.id}")
     return ExitCode.INCOMPLETE
 
 
-def run_on_dataset(
-    dataset: str,
-    evaluators: "list[Evaluator]",
-    *,
-    version: str = "",
-    run_name: str = "",
-    repeat: int = 1,
-    concurrency: int = 8,
-) -> ExitCode:
-    """Audit a dataset of Langfuse as ``repeat`` experiments; the body of ``experiment --dataset``.
-
-    Returns:
-        OK when every run is complete and can be seen in Langfuse, else INCOMPLETE.
-    """
-    import re
-    from datetime import UTC, datetime
-
-    if repeat < 1:
-        raise UsageError("--repeat takes a number of at least 1")
-    connection = _connect(
-        f"would run {repeat} experiment{'s' * (repeat > 1)} on the dataset {dataset!r}; without "
-        "Langfuse: invoke experiment --snapshot FOLDER"
-    )
-    from evals.langfuse.experiment import open_session
-    from evals.langfuse.target import KEY
-    from evals.runs import create_run
-
-    session = open_session(connection, dataset, _moment(version))
-    slug = re.sub(r"[^\w.-]+", "-", dataset).strip("-.")
-    group = run_name or f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
-    names = [group] if repeat == 1 else [f"{group}-{n}" for n in range(1, repeat + 1)]
-    targets = [session.target(name) for name in names]
-    worst = ExitCode.OK
-    for number, target in enumerate(targets):
-        folder = create_run(
-            session.snapshot,
-            kind="audit",
-            name=target.run_name,
-            group=group if repeat > 1 else None,
-            repeat=number,
-            details={KEY: target.model_dump(mode="json")},
-        )
-        worst = max(worst, _through_langfuse(session, folder, evaluators, concurrency))
-    return worst
-
-
-def resume_on_dataset(
-    folder: "RunFolder", evaluators: "list[Evaluator]", concurrency: int
-) -> ExitCode:
-    """Go on with a run that was made on a dataset of Langfuse."""
-    connection = _connect(f"would go on with run {folder.run.id} on its dataset")
-    from evals.langfuse.experiment import resume_session
-
-    return _through_langfuse(resume_session(connection, folder), folder, evaluators, concurrency)
-
-
-def made_on_dataset(folder: "RunFolder") -> bool:
-    """Whether a run was made on a dataset of Langfuse."""
-    return "langfuse" in folder.run.details
-
-
-def _through_langfuse(
-    session: "Session",
-    folder: "RunFolder",
-    evaluators: "list[Evaluator]",
-    concurrency: int,
-) -> ExitCode:
-    import asyncio
-
-    from evals.errors import AncrageError
-    from evals.langfuse.experiment import Tracing
-    from evals.report.terminal import print_run
-    from evals.runs import recorded, run_experiment
-    from evals.runs.progress import track
-    from evals.source import Sources
-
-    tracing = Tracing(session, folder)
-    data = session.snapshot
-    with track(f"Checking {folder.run.id}", data.manifest.counts.kept) as advance:
-        run = asyncio.run(
-            run_experiment(
-                folder,
-                data.cases(),
-                tracing.traced(recorded),
-                evaluators,
-                Sources(data),
-                concurrency=concurrency,
-                on_item=lambda *_: advance(),
-                drive=tracing.drive,
-            )
-        )
-    print_run(folder, html=folder.path / "report.html")
-    try:
-        receipt = tracing.finish(_say)
-    except AncrageError as error:
-        _print(f"{error}\nthe local record is whole; send it with: invoke publish {folder.run.id}")
-        return ExitCode.INCOMPLETE
-    _print(str(receipt))
-    whole = receipt.complete and run.state == "complete"
-    return ExitCode.OK if whole else ExitCode.INCOMPLETE
-
-
-def _check_production(
-    source: str, days: float, limit: int, judges: str, concurrency: int
-) -> "RunFolder":
-    """A run over a new snapshot of production."""
-    import asyncio
-    from contextlib import closing
-    from datetime import UTC, datetime, timedelta
-    from pathlib import Path
-
-    from evals.config import load
-    from evals.evaluators import select
-    from evals.runs import create_run, recorded, run_experiment
-    from evals.runs.progress import track
-    from evals.snapshot import open_snapshot
-    from evals.snapshot.manifest import Filters, PseudonymMode
-    from evals.snapshot.pseudonyms import Pseudonymiser
-    from evals.snapshot.sources import open_source
-    from evals.snapshot.take import take_snapshot
-    from evals.source import Sources
-
-    config, now = load(), datetime.now(UTC)
-    evaluators = select(judges)
-    path = Path("snapshots", f"{source}-{now:%Y%m%d-%H%M%S}")
-    filters = Filters(limit=limit or None, days=days, since=now - timedelta(days=days))
-    hidden = Pseudonymiser.configured(PseudonymMode.RESPONDENTS, config)
-    with closing(open_source(source, config)) as opened:
-        counts = take_snapshot(opened, path, filters, hidden).counts
-    _print(f"{path}: {counts.kept:,} traces kept of {counts.read:,} read")
-    if not counts.kept:
-        raise UsageError(f"no trace of the last {days:g} days is a case; see {path}/rejects.jsonl")
-    data = open_snapshot(path)
-    folder = create_run(data, kind="audit")
-    with track("Checking", counts.kept) as advance:
-        asyncio.run(
-            run_experiment(
-                folder,
-                data.cases(),
-                recorded,
-                evaluators,
-                Sources(data),
-                concurrency=concurrency,
-                on_item=lambda *_: advance(),
-            )
-        )
-    return folder
-
-
-def _connect(otherwise: str) -> "Connection":
+def connect_or_say(otherwise: str) -> "Connection":
     """The connection; without keys, one line that says what the command would have done."""
     try:
         from evals.langfuse.connection import connect, credentials
@@ -349,7 +211,7 @@ def _default_dataset() -> str | None:
     return str(name) if name else None
 
 
-def _moment(text: str) -> "datetime | None":
+def moment(text: str) -> "datetime | None":
     from datetime import UTC, datetime
 
     if not text:
@@ -361,13 +223,13 @@ def _moment(text: str) -> "datetime | None":
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _say(line: str) -> None:
+def say_line(line: str) -> None:
     import sys
 
     sys.stderr.write(f"{line}\n")
 
 
-def _print(text: str) -> None:
+def print_text(text: str) -> None:
     from evals.report.terminal import console
 
     console().print(text, markup=False, highlight=False, soft_wrap=True)
@@ -391,7 +253,7 @@ def _table(dataset: str, rows: "list[ExperimentRow]") -> None:
         table.add_row(Text(label), f"{row.started:%Y-%m-%d %H:%M}", f"{row.items:,}", *values)
     console().print(table)
     if not all(row.own for row in rows):
-        _print("* made by another tool: means over the items that have a score")
+        print_text("* made by another tool: means over the items that have a score")
 
 
 def _hidden(name: str) -> bool:

@@ -8,43 +8,41 @@ SDK, which drops those it cannot deliver: ``publish`` sends them.
 import asyncio
 import contextvars
 import logging
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import Any
 
-from langfuse import Langfuse
 from langfuse._client.datasets import DatasetClient
 from langfuse.api import DatasetItem
 from opentelemetry import trace as otel
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
-from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from evals.domain import Case, Output, OutputState
 from evals.errors import UsageError
-from evals.langfuse.connection import Connection, Credentials, Settings
+from evals.langfuse.connection import Connection
 from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
 from evals.langfuse.proof import find_experiment
 from evals.langfuse.publish import (
-    Receipt,
     Say,
     description,
     experiment_metadata,
     new_target,
     publish,
 )
-from evals.langfuse.spans import ReliableExporter, output_of, usage_details
+from evals.langfuse.receipt import Receipt
+from evals.langfuse.sdk import (
+    Generations,
+    Keep,
+    cancel_all,
+    refuse_sampled_provider,
+    refuse_sampling,
+    sdk_client,
+)
+from evals.langfuse.spans import output_of, usage_details
 from evals.langfuse.target import KEY, Target
 from evals.runs import Drive, Producer, RunFolder, RunView, Steps
 from evals.snapshot import Snapshot
-
-QUEUE = "OTEL_BSP_MAX_QUEUE_SIZE"
-SPANS_HELD = 1_000_000
-"""Spans that may wait to be sent; the default, 2,048, drops the oldest in silence."""
-WARNINGS = 20
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def open_session(connection: Connection, dataset: str, version: datetime | None 
         UsageError: tracing is off or sampled, there is no such dataset, or an item is no case.
         LangfuseError: Langfuse cannot be reached, refuses the keys or is too old.
     """
-    _refuse_sampling()
+    refuse_sampling()
     _ = connection.server
     found = read_dataset(connection, dataset, version)
     return Session(connection, found, local_snapshot(connection, found))
@@ -93,7 +91,7 @@ def resume_session(connection: Connection, folder: RunFolder) -> Session:
     details = folder.run.details.get(KEY)
     if not isinstance(details, dict):
         raise UsageError(f"run {folder.run.id} was not made on a dataset of Langfuse")
-    _refuse_sampling()
+    refuse_sampling()
     target = Target.model_validate(details)
     dataset = read_dataset(connection, target.dataset, target.version)
     return Session(connection, dataset, folder.snapshot())
@@ -105,14 +103,14 @@ class Tracing:
     def __init__(self, session: Session, folder: RunFolder) -> None:
         self.session, self.folder = session, folder
         self.target = Target.model_validate(folder.run.details[KEY])
-        self.client, self.exporter = _client(
+        self.client, self.exporter = sdk_client(
             session.connection.credentials, session.connection.settings
         )
         self._failed_before = self.exporter.failed
-        _refuse_sampled_provider()
+        refuse_sampled_provider()
         self.warnings: list[str] = []
         self._traced: dict[str, tuple[Case, Output]] = {}
-        self._generations = _Generations()
+        self._generations = Generations()
         otel.get_tracer_provider().add_span_processor(self._generations)  # type: ignore[attr-defined]
 
     def traced(self, produce: Producer) -> Producer:
@@ -158,7 +156,7 @@ class Tracing:
                     await asyncio.shield(runner)
             except asyncio.CancelledError:
                 for loop in loops:
-                    loop.call_soon_threadsafe(_cancel_all, loop)
+                    loop.call_soon_threadsafe(cancel_all, loop)
                 await asyncio.wait([runner])
                 raise
 
@@ -232,7 +230,7 @@ class Tracing:
     @contextmanager
     def _watched(self) -> Iterator[None]:
         """Keep what the SDK only logs: it is where losses show."""
-        handler = _Keep(self.warnings)
+        handler = Keep(self.warnings)
         loggers = [logging.getLogger(name) for name in ("langfuse", "opentelemetry")]
         before = [(each, each.propagate) for each in loggers]
         for each in loggers:
@@ -258,80 +256,3 @@ class Tracing:
         return publish(
             self.session.connection, self.folder, session=session, fresh=not lost, say=say
         )
-
-
-@cache
-def _client(keys: Credentials, settings: Settings) -> tuple[Langfuse, ReliableExporter]:
-    """The client of these keys and its exporter; the SDK has but one for each public key."""
-    os.environ.setdefault(QUEUE, str(SPANS_HELD))
-    exporter = ReliableExporter(keys, settings)
-    client = Langfuse(
-        public_key=keys.public_key,
-        secret_key=keys.secret_key,
-        base_url=keys.base_url,
-        timeout=int(settings.timeout) or 1,
-        flush_at=64,
-        sample_rate=1.0,
-        span_exporter=exporter,
-    )
-    return client, exporter
-
-
-class _Generations(SpanProcessor):
-    """The traces in which a call of a model was traced."""
-
-    MARKS = ("gen_ai.request.model", "llm.model_name", "langfuse.observation.model.name")
-
-    def __init__(self) -> None:
-        self._traces: set[str] = set()
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Note the trace of a model's call."""
-        if span.context and any(mark in (span.attributes or {}) for mark in self.MARKS):
-            self._traces.add(otel.format_trace_id(span.context.trace_id))
-
-    def pop(self, trace_id: str | None) -> bool:
-        """Whether a model's call was traced there; forgets it."""
-        found = trace_id in self._traces
-        self._traces.discard(str(trace_id))
-        return found
-
-
-class _Keep(logging.Handler):
-    def __init__(self, kept: list[str]) -> None:
-        super().__init__(logging.WARNING)
-        self.kept = kept
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if len(self.kept) < WARNINGS:
-            self.kept.append(f"{record.name}: {record.getMessage()}"[:500])
-
-
-def _cancel_all(loop: asyncio.AbstractEventLoop) -> None:
-    for each in asyncio.all_tasks(loop):
-        each.cancel()
-
-
-def _refuse_sampling() -> None:
-    """Refuse an environment in which the SDK would drop traces without a word."""
-    for name, wrong in (
-        ("LANGFUSE_TRACING_ENABLED", "false"),
-        ("OTEL_SDK_DISABLED", "true"),
-    ):
-        if os.environ.get(name, "").lower() == wrong:
-            raise UsageError(f"{name}={wrong}: no trace would be sent; unset it")
-    rate = os.environ.get("LANGFUSE_SAMPLE_RATE", "1")
-    try:
-        whole = float(rate) >= 1
-    except ValueError:
-        whole = False
-    if not whole:
-        raise UsageError(
-            f"LANGFUSE_SAMPLE_RATE={rate}: experiments would be sampled too; unset it for this run"
-        )
-
-
-def _refuse_sampled_provider() -> None:
-    sampler = getattr(otel.get_tracer_provider(), "sampler", None)
-    if isinstance(sampler, TraceIdRatioBased) and sampler.rate < 1:
-        raise UsageError("the program has set up tracing with a sample rate below 1; set it to 1")

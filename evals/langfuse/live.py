@@ -1,17 +1,31 @@
 """Score production traces in place: the scores of a run go to the traces its cases come from."""
 
+import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+from evals.config import load
 from evals.domain import Frozen
+from evals.errors import UsageError
+from evals.evaluator import Evaluator
 from evals.langfuse.connection import Connection, LangfuseError
+from evals.langfuse.delivery import deliver
 from evals.langfuse.proof import TRACES
 from evals.langfuse.reads import scores
-from evals.langfuse.scores import ScoreBody, deliver, item_scores
+from evals.langfuse.scores import ScoreBody, item_scores
 from evals.langfuse.target import Place
-from evals.runs import RunFolder, RunView
+from evals.runs import RunFolder, RunView, create_run, recorded, run_experiment
+from evals.runs.progress import track
+from evals.snapshot import open_snapshot
+from evals.snapshot.manifest import Filters, PseudonymMode
+from evals.snapshot.pseudonyms import Pseudonymiser
+from evals.snapshot.sources import open_source
+from evals.snapshot.take import take_snapshot
+from evals.source import Sources
 
 RECEIPT = "langfuse-traces.json"
 ENVIRONMENT = re.compile(r"(?!langfuse)[a-z0-9_-]{1,40}")
@@ -36,6 +50,47 @@ class TraceReceipt(Frozen):
     def complete(self) -> bool:
         """Whether every score can be seen."""
         return self.seen == self.scores and self.stopped is None
+
+
+def check_production(
+    source: str,
+    days: float,
+    evaluators: Sequence[Evaluator],
+    *,
+    limit: int | None = None,
+    concurrency: int = 8,
+    say: Callable[[str], None] = lambda _: None,
+) -> RunFolder:
+    """Take a snapshot of production's last ``days`` and audit it; returns the run.
+
+    Raises:
+        UsageError: no trace is a case.
+        LangfuseError: production cannot be read.
+    """
+    config, now = load(), datetime.now(UTC)
+    path = Path("snapshots", f"{source}-{now:%Y%m%d-%H%M%S}")
+    filters = Filters(limit=limit, days=days, since=now - timedelta(days=days))
+    hidden = Pseudonymiser.configured(PseudonymMode.RESPONDENTS, config)
+    with closing(open_source(source, config)) as opened:
+        counts = take_snapshot(opened, path, filters, hidden).counts
+    say(f"{path}: {counts.kept:,} traces kept of {counts.read:,} read")
+    if not counts.kept:
+        raise UsageError(f"no trace of the last {days:g} days is a case; see {path}/rejects.jsonl")
+    data = open_snapshot(path)
+    folder = create_run(data, kind="audit")
+    with track("Checking", counts.kept) as advance:
+        asyncio.run(
+            run_experiment(
+                folder,
+                data.cases(),
+                recorded,
+                evaluators,
+                Sources(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+            )
+        )
+    return folder
 
 
 def score_traces(

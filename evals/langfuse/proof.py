@@ -90,7 +90,6 @@ def prove(
     expected: Expected,
     *,
     deadline: float | None = None,
-    items_only: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> tuple[Seen, Missing]:
     """Look until nothing is missing or the deadline has passed; returns the last look.
@@ -107,8 +106,8 @@ def prove(
         row = find_experiment(connection, expected.target.experiment_id, expected.since)
         count = row.item_count if row else 0
         if count >= len(expected.places) or last:
-            seen = look(connection, expected, row, items_only=items_only)
-            missing = compare(seen, expected, items_only=items_only)
+            seen = look(connection, expected, row)
+            missing = compare(seen, expected)
             if missing.nothing or last or missing.foreign:
                 return seen, missing
             say(f"waiting for Langfuse to show {missing}")
@@ -117,27 +116,19 @@ def prove(
         time.sleep(min(settings.poll, max(0.0, end - time.monotonic())))
 
 
-def look(
-    connection: Connection,
-    expected: Expected,
-    row: Experiment | None,
-    *,
-    items_only: bool = False,
-) -> Seen:
+def look(connection: Connection, expected: Expected, row: Experiment | None) -> Seen:
     """Read the items of an experiment, and the scores of its items and its own."""
     seen = Seen(row)
     if row is None:
         return seen
     crowded: list[str] = []
-    fields = "core,dataset,experimentMetadata" + ("" if items_only else ",scores")
+    fields = "core,dataset,experimentMetadata,scores"
     since = expected.since - timedelta(hours=1)
     for item in experiment_items(connection, row.id, since, fields):
         seen.items.setdefault(item.experiment_item_id, []).append(item)
         seen.add(item.scores)
         if len(item.scores) >= INLINE_SCORES:
             crowded.append(item.trace_id)
-    if items_only:
-        return seen
     for start in range(0, len(crowded), TRACES):
         traces = crowded[start : start + TRACES]
         seen.add(scores(connection, traceId=",".join(traces)))
@@ -145,7 +136,7 @@ def look(
     return seen
 
 
-def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Missing:
+def compare(seen: Seen, expected: Expected) -> Missing:
     """What ``expected`` has and ``seen`` has not."""
     absent, levels, versions, foreign = [], [], [], []
     for name, place in expected.places.items():
@@ -167,9 +158,7 @@ def compare(seen: Seen, expected: Expected, *, items_only: bool = False) -> Miss
         ):
             foreign.append(name)
     different = [
-        name
-        for name, (_, value) in expected.scores.items()
-        if not items_only and seen.scores.get(name) != value
+        name for name, (_, value) in expected.scores.items() if seen.scores.get(name) != value
     ]
     return Missing(
         items=tuple(absent),

@@ -6,21 +6,17 @@ there once. The receipt, ``langfuse.json`` in the run's folder, says what could 
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
-from pydantic import ValidationError
-
-from evals.config import describe
-from evals.domain import Frozen, JsonValue, OutputState, Run
+from evals.domain import JsonValue, OutputState, Run
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.dataset import Dataset, read_dataset
+from evals.langfuse.delivery import Delivery, deliver
 from evals.langfuse.proof import Expected, Missing, prove
+from evals.langfuse.receipt import Receipt, published_target, write_receipt
 from evals.langfuse.scores import (
     UNSCORED,
-    Delivery,
     ScoreBody,
-    deliver,
     item_scores,
     run_scores,
     score_id,
@@ -29,55 +25,7 @@ from evals.langfuse.spans import ReliableExporter, item_spans
 from evals.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
 from evals.runs import Item, RunFolder, RunView
 
-RECEIPT = "langfuse.json"
 Say = Callable[[str], None]
-
-
-class Receipt(Frozen):
-    """What was sent, and what of it could be read back."""
-
-    format: int = 1
-    target: Target
-    url: str
-    server: str
-    """Version of the server."""
-    checked: datetime
-    cases: int
-    """Cases of the run."""
-    items: int
-    """Those that have an output, and so must be seen."""
-    items_seen: int
-    scores: int
-    scores_seen: int
-    sent_items: int = 0
-    """By this publication, not by earlier ones."""
-    sent_scores: int = 0
-    rejected: dict[str, str] = {}
-    """Scores that the server refuses, and why."""
-    stopped: str | None = None
-    """Why sending ended early, when it did."""
-    missing: Missing = Missing()
-
-    @property
-    def complete(self) -> bool:
-        """Whether all of the run can be seen."""
-        return self.missing.nothing and self.stopped is None
-
-    def __str__(self) -> str:
-        if self.complete:
-            return (
-                f"seen in Langfuse: {self.items_seen:,} items, {self.scores_seen:,} scores\n"
-                f"{self.url}"
-            )
-        why = "; ".join(filter(None, (self.stopped, str(self.missing))))
-        refused = "".join(
-            f"\n  refused: {name}: {reason}" for name, reason in list(self.rejected.items())[:3]
-        )
-        return (
-            f"not whole in Langfuse: {why}{refused}\n"
-            "the local record is whole; send what is missing with: "
-            f"invoke publish {self.target.run_name}"
-        )
 
 
 def publish(
@@ -118,24 +66,21 @@ def publish(
         )
     job = _Job(connection, view, target, cases, outputs)
     expected = job.expected()
-    seen, missing = prove(
-        connection, expected, deadline=None if fresh else 0.0, items_only=fresh, say=say
-    )
-    if missing.foreign:
-        raise UsageError(
-            f"Langfuse has another run named {target.run_name!r} on dataset {target.dataset!r}; "
-            "delete it there, or make the run again under another --run-name"
-        )
-    sent_items = job.send_items({*missing.items, *missing.levels, *missing.versions}, say)
-    delivery = job.send_scores(seen.scores, say)
-    stopped = delivery.stopped
     if fresh:
-        missing = missing.model_copy(update={"scores": tuple(expected.scores)})
-    if sent_items or delivery.accepted or fresh:
-        try:
-            _, missing = prove(connection, expected, deadline=0.0 if stopped else None, say=say)
-        except LangfuseError as error:
-            stopped = stopped or str(error)
+        delivery = job.send_scores({}, say)
+        missing, stopped = job.look(expected, delivery.stopped, say)
+    else:
+        seen, missing = prove(connection, expected, deadline=0.0)
+        if missing.foreign:
+            raise UsageError(
+                f"Langfuse has another run named {target.run_name!r} on dataset "
+                f"{target.dataset!r}; delete it there, or make the run again under another name"
+            )
+        delivery = job.send_scores(seen.scores, say)
+        stopped = delivery.stopped
+    sent_items = job.send_items({*missing.items, *missing.levels, *missing.versions}, say)
+    if sent_items or (delivery.accepted and not fresh):
+        missing, stopped = job.look(expected, stopped, say)
     receipt = Receipt(
         target=target,
         url=target.url,
@@ -207,6 +152,16 @@ class _Job:
         counts = self.run.counts
         yield from run_scores(self.target.experiment_id, self.view.summaries(), counts, created)
 
+    def look(self, expected: Expected, stopped: str | None, say: Say) -> tuple[Missing, str | None]:
+        """Wait until all can be seen; once only where sending stopped, as it will not."""
+        deadline = 0.0 if stopped else None
+        try:
+            _, missing = prove(self.connection, expected, deadline=deadline, say=say)
+        except LangfuseError as error:
+            everything = Missing(items=tuple(expected.places), scores=tuple(expected.scores))
+            return everything, stopped or str(error)
+        return missing, stopped
+
     def send_items(self, wanted: set[str], say: Say) -> int:
         if not wanted:
             return 0
@@ -269,7 +224,7 @@ def resolve(
         UsageError: no dataset is known.
     """
     run = folder.run
-    earlier = [found for found in (_target_of(run), read_receipt(folder)) if found]
+    earlier = [found for found in (_target_of(run), published_target(folder)) if found]
     for target in earlier:
         if dataset in (None, target.dataset):
             return target, read_dataset(connection, target.dataset, target.version)
@@ -320,35 +275,6 @@ def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
 def description(run: Run) -> str:
     """One line on a run, for the interface."""
     return f"Ancrage {run.kind} {run.name}" + (f", repeat {run.repeat}" if run.group else "")
-
-
-def write_receipt(folder: RunFolder, receipt: Receipt) -> None:
-    """Put the receipt in the run's folder, in one step."""
-    path = folder.path / RECEIPT
-    draft = path.with_suffix(".tmp")
-    draft.write_text(receipt.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    draft.replace(path)
-
-
-def load_receipt(folder: RunFolder) -> Receipt | None:
-    """The receipt of the last publication; None when there was none.
-
-    Raises:
-        UsageError: the file cannot be read as one.
-    """
-    path: Path = folder.path / RECEIPT
-    if not path.exists():
-        return None
-    try:
-        return Receipt.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise UsageError(f"{path}: {describe(error)}; delete it and publish again") from None
-
-
-def read_receipt(folder: RunFolder) -> Target | None:
-    """Where a run was last published."""
-    receipt = load_receipt(folder)
-    return receipt.target if receipt else None
 
 
 def _target_of(run: Run) -> Target | None:

@@ -7,8 +7,9 @@ import pytest
 
 from evals.errors import ExitCode, UsageError
 from evals.langfuse.connection import LangfuseError
-from evals.langfuse.publish import Receipt, load_receipt, publish
+from evals.langfuse.publish import publish
 from evals.langfuse.push import push
+from evals.langfuse.receipt import Receipt, load_receipt
 from evals.runs import RunFolder, RunView, score_run
 from evals.source import Sources
 from tests.langfuse.conftest import Link

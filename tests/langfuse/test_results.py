@@ -10,8 +10,9 @@ from evals.domain import OutputState
 from evals.errors import UsageError
 from evals.langfuse.dataset import read_dataset
 from evals.langfuse.publish import publish
+from evals.langfuse.pull import pull
 from evals.langfuse.push import push
-from evals.langfuse.results import list_experiments, pull
+from evals.langfuse.results import list_experiments
 from evals.runs import RunFolder, RunView, find_run
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, audit, case, experiment, snapshot

@@ -1,0 +1,115 @@
+"""What ``experiment`` does on a dataset of Langfuse."""
+
+from typing import TYPE_CHECKING
+
+from evals.cli.langfuse import connect_or_say, moment, print_text, say_line
+from evals.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from evals.evaluator import Evaluator
+    from evals.langfuse.experiment import Session
+    from evals.runs import RunFolder
+
+
+def run_on_dataset(
+    dataset: str,
+    evaluators: "list[Evaluator]",
+    *,
+    version: str = "",
+    run_name: str = "",
+    repeat: int = 1,
+    concurrency: int = 8,
+) -> ExitCode:
+    """Audit a dataset of Langfuse as ``repeat`` experiments; the body of ``experiment --dataset``.
+
+    Returns:
+        OK when every run is complete and can be seen in Langfuse, else INCOMPLETE.
+    """
+    import re
+    from datetime import UTC, datetime
+
+    if repeat < 1:
+        raise UsageError("--repeat takes a number of at least 1")
+    connection = connect_or_say(
+        f"would run {repeat} experiment{'s' * (repeat > 1)} on the dataset {dataset!r}; without "
+        "Langfuse: invoke experiment --snapshot FOLDER"
+    )
+    from evals.langfuse.experiment import open_session
+    from evals.langfuse.target import KEY
+    from evals.runs import create_run
+
+    session = open_session(connection, dataset, moment(version))
+    slug = re.sub(r"[^\w.-]+", "-", dataset).strip("-.")
+    group = run_name or f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    names = [group] if repeat == 1 else [f"{group}-{n}" for n in range(1, repeat + 1)]
+    targets = [session.target(name) for name in names]
+    worst = ExitCode.OK
+    for number, target in enumerate(targets):
+        folder = create_run(
+            session.snapshot,
+            kind="audit",
+            name=target.run_name,
+            group=group if repeat > 1 else None,
+            repeat=number,
+            details={KEY: target.model_dump(mode="json")},
+        )
+        worst = max(worst, _through_langfuse(session, folder, evaluators, concurrency))
+    return worst
+
+
+def resume_on_dataset(
+    folder: "RunFolder", evaluators: "list[Evaluator]", concurrency: int
+) -> ExitCode:
+    """Go on with a run that was made on a dataset of Langfuse."""
+    connection = connect_or_say(f"would go on with run {folder.run.id} on its dataset")
+    from evals.langfuse.experiment import resume_session
+
+    return _through_langfuse(resume_session(connection, folder), folder, evaluators, concurrency)
+
+
+def made_on_dataset(folder: "RunFolder") -> bool:
+    """Whether a run was made on a dataset of Langfuse."""
+    return "langfuse" in folder.run.details
+
+
+def _through_langfuse(
+    session: "Session",
+    folder: "RunFolder",
+    evaluators: "list[Evaluator]",
+    concurrency: int,
+) -> ExitCode:
+    import asyncio
+
+    from evals.errors import AncrageError
+    from evals.langfuse.experiment import Tracing
+    from evals.report.terminal import print_run
+    from evals.runs import recorded, run_experiment
+    from evals.runs.progress import track
+    from evals.source import Sources
+
+    tracing = Tracing(session, folder)
+    data = session.snapshot
+    with track(f"Checking {folder.run.id}", data.manifest.counts.kept) as advance:
+        run = asyncio.run(
+            run_experiment(
+                folder,
+                data.cases(),
+                tracing.traced(recorded),
+                evaluators,
+                Sources(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+                drive=tracing.drive,
+            )
+        )
+    print_run(folder, html=folder.path / "report.html")
+    try:
+        receipt = tracing.finish(say_line)
+    except AncrageError as error:
+        print_text(
+            f"{error}\nthe local record is whole; send it with: invoke publish {folder.run.id}"
+        )
+        return ExitCode.INCOMPLETE
+    print_text(str(receipt))
+    whole = receipt.complete and run.state == "complete"
+    return ExitCode.OK if whole else ExitCode.INCOMPLETE
