@@ -1,8 +1,9 @@
 """How near replays come to the ideal wall time, and how fast cases are regenerated.
 
 ``python -m benchmarks.replay``: 200 replays over HTTP at 100 ms latency, 20 at once, against the
-time that latency alone would take; regenerating 1,000 cases; both in this process, the server in
-another. Evaluation by all code checks is part of the replays, as in ``invoke replay``.
+time that latency alone would take, and against the bare SDK making the same calls; regenerating
+1,000 cases; all in this process, the server in another. Plan, run record, cache and all code checks
+are part of the replays, as in ``invoke replay``.
 """
 
 import argparse
@@ -93,6 +94,28 @@ async def replay(data: Snapshot, url: str, folder: Path, concurrency: int) -> fl
     return taken
 
 
+async def bare(url: str, replays: int, concurrency: int) -> float:
+    """Seconds that the SDK takes for the same calls with nothing around it."""
+    from openai import AsyncOpenAI
+
+    waiting = iter(range(replays))
+    async with AsyncOpenAI(api_key="none", base_url=url, max_retries=0) as client:
+
+        async def worker() -> None:
+            for number in waiting:
+                await client.chat.completions.create(
+                    model="m",
+                    messages=[
+                        {"role": "system", "content": AGENT.system_prompt({"study": "s"})},
+                        {"role": "user", "content": f"Question {number} ?"},
+                    ],
+                )
+
+        began = time.perf_counter()
+        await asyncio.gather(*(worker() for _ in range(concurrency)))
+        return time.perf_counter() - began
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replays", type=int, default=200)
@@ -112,10 +135,11 @@ def main() -> None:
                 taken = asyncio.run(
                     replay(data, url, folder / f"round-{number}", options.concurrency)
                 )
+                alone = asyncio.run(bare(url, options.replays, options.concurrency))
                 print(
                     f"{options.replays} replays, {options.latency * 1000:g} ms, "
                     f"{options.concurrency} at once: {taken:.3f} s; ideal {ideal:.3f} s; "
-                    f"{ideal / taken:.1%} of the ideal"
+                    f"{ideal / taken:.1%} of the ideal (the bare SDK: {ideal / alone:.1%})"
                 )
         data = snapshot(folder / "cases", options.cases)
         for number in range(options.rounds):

@@ -200,7 +200,7 @@ class LLM:
 
         def pause(state: Any) -> float:
             failure = state.outcome.result()
-            if failure.retry_after is not None:
+            if failure.retry_after:
                 # The limiter already holds every call back after a 429.
                 return 0.0 if failure.error == "rate_limit" else failure.retry_after
             return float(backoff(state))

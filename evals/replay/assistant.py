@@ -51,7 +51,9 @@ class Conversation:
         A tool's turn of the history is shown as the result of a call, since APIs take no other
         form; which call it was is not known any more.
         """
-        messages: list[dict[str, JsonValue]] = [{"role": "system", "content": self.system_prompt}]
+        messages: list[dict[str, JsonValue]] = []
+        if self.system_prompt:
+            messages.append({"role": "system", "content": self.system_prompt})
         for index, turn in enumerate(self.history):
             if turn.role == "tool":
                 call_id = f"call_history_{index}"

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import time
+from email.utils import formatdate
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,34 @@ async def test_each_429_is_seen_and_its_wait_is_kept() -> None:
     assert llm.counts["rate_limited"] == 2
     assert llm.counts["calls"] == 3
     assert all(later - sooner >= 0.29 for sooner, later in pairwise(times))
+
+
+@pytest.mark.parametrize("header", ["0", "soon", "Mon, 01 Jan 2024 00:00:00 GMT", None])
+async def test_a_429_that_asks_for_no_wait_is_not_hammered(header: str | None) -> None:
+    headers = {} if header is None else {"retry-after": header}
+    refusal = Fail(429, "Too many requests.", headers=headers)
+    with OpenAIServer([refusal, refusal, Say("Oui.")]) as server:
+        answer = await complete(server, ask(tier(server)))
+    assert answer.text == "Oui."
+    assert server.calls[2].time - server.calls[0].time > 0.005
+
+
+@pytest.mark.parametrize("form", ["milliseconds", "date"])
+async def test_every_way_to_ask_for_a_wait_is_read(form: str) -> None:
+    def script(call: Call) -> Reply:
+        if call.index:
+            return Say("Oui.")
+        date = formatdate(time.time() + 2, usegmt=True)
+        asked = {
+            "milliseconds": {"retry-after-ms": "800", "retry-after": "9"},
+            "date": {"retry-after": date},
+        }
+        return Fail(429, "Too many.", headers=asked[form])
+
+    with OpenAIServer(script) as server:
+        answer = await complete(server, ask(tier(server)))
+    assert answer.text == "Oui."
+    assert 0.75 < server.calls[1].time - server.calls[0].time < 5
 
 
 async def test_a_429_holds_all_calls_back_and_narrows_the_way() -> None:

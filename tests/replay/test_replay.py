@@ -19,6 +19,8 @@ from evals.replay import (
     make_plan,
 )
 from evals.replay.plan import prompt_hash
+from evals.snapshot import open_snapshot
+from tests.conftest import ROOT
 from tests.replay import assistants
 from tests.replay.actors import actor
 from tests.replay.conftest import PROMPT
@@ -285,3 +287,14 @@ def test_assistants_are_found_by_dotted_path(tmp_path: Path) -> None:
 def test_a_wrong_assistant_is_one_line(tmp_path: Path, use: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         load_assistant(config(tmp_path, f'[assistant]\nuse = "{use}"\n'))
+
+
+def test_the_demonstration_assistant_renders_the_prompts_of_its_snapshot() -> None:
+    snapshot = open_snapshot(ROOT / "snapshots" / "demo")
+    made, tiers = plan(list(snapshot.cases()), load_assistant(Config(None, {})))
+    assert made.cases == snapshot.manifest.counts.kept
+    assert made.prompt_changed == 0
+    assert made.prompt_failed == snapshot.manifest.counts.source_missing
+    assert len(tiers) > 1
+    recorded = {call.name for case in snapshot.cases() for call in case.input.tool_calls}
+    assert recorded == {tool.name for tool in load_assistant(Config(None, {})).tools}

@@ -170,7 +170,7 @@ class OpenAIServer:
     ) -> None:
         """
         Args:
-            latency: seconds before each answer.
+            latency: seconds from a request's arrival to its answer.
             strict: models that refuse ``minimal`` effort, temperature, top_p, max_tokens, nulls.
             json_schema: False refuses structured output as older endpoints do.
             key: the only API key let in; None lets everyone in.
@@ -207,10 +207,12 @@ class OpenAIServer:
         self._http.server_close()
         self._thread.join()
 
-    def serve(self, api: str, body: dict[str, Any], headers: Mapping[str, str]) -> Reply:
+    def serve(
+        self, api: str, body: dict[str, Any], headers: Mapping[str, str], arrived: float
+    ) -> Reply:
         """What to answer to one request; logs it."""
         with self._lock:
-            call = Call(api, body, headers, len(self.calls), time.monotonic())
+            call = Call(api, body, headers, len(self.calls), arrived)
             self.calls.append(call)
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
@@ -223,9 +225,9 @@ class OpenAIServer:
                 return Fail(401, f"Incorrect API key provided: {sent}.", "invalid_api_key")
             if refusal := self._refused_parameter(call):
                 return refusal
-            if self.latency:
-                time.sleep(self.latency)
-            return self._script(call)
+            reply = self._script(call)
+            time.sleep(max(0.0, arrived + self.latency - time.monotonic()))
+            return reply
         finally:
             with self._lock:
                 self._at_once -= 1
@@ -316,13 +318,15 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
         wbufsize = -1
 
         def do_POST(self) -> None:
+            arrived = time.monotonic()
             api = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}.get(self.path)
             raw = self.rfile.read(int(self.headers.get("content-length", 0)))
             if api is None:
                 self._json(404, {"error": {"message": f"Unknown request URL: {self.path}."}})
                 return
             body = json.loads(raw)
-            reply = server.serve(api, body, {k.lower(): v for k, v in self.headers.items()})
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply = server.serve(api, body, headers, arrived)
             match reply:
                 case Fail():
                     error = {
