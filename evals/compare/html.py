@@ -22,7 +22,7 @@ from evals.stats import Interval
 TEXT_BUDGET = 30_000_000
 """Characters of answers kept in the page; cases that changed come first."""
 
-_WIDTH = 150
+_WIDTH = 130
 _EDGE = 5
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, norm, t
+from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 Clusters: TypeAlias = Sequence[object] | NDArray[np.generic]
@@ -29,7 +29,7 @@ def _check(successes: float, n: float, level: float) -> None:
 def quantile(level: float, degrees: float | None = None) -> float:
     """The two-sided normal (or, with ``degrees``, Student) quantile of a level such as 0.95."""
     upper = (1 + level) / 2
-    return float(norm.ppf(upper) if degrees is None else t.ppf(upper, max(degrees, 1)))
+    return float(ndtri(upper) if degrees is None else stdtrit(max(degrees, 1), upper))
 
 
 def wilson(
@@ -58,8 +58,8 @@ def clopper_pearson(successes: float, n: float, level: float = 0.95) -> Interval
     """
     _check(successes, n, level)
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes == n else float(beta.isf(tail, successes + 1, n - successes))
+    low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes == n else float(betainccinv(successes + 1, n - successes, tail))
     return Interval(low, high)
 
 
@@ -71,8 +71,8 @@ def jeffreys(successes: float, n: float, level: float = 0.95) -> Interval:
     _check(successes, n, level)
     tail = (1 - level) / 2
     shape = successes + 0.5, n - successes + 0.5
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, *shape))
-    high = 1.0 if successes == n else float(beta.isf(tail, *shape))
+    low = 0.0 if successes == 0 else float(betaincinv(*shape, tail))
+    high = 1.0 if successes == n else float(betainccinv(*shape, tail))
     return Interval(low, high)
 
 

@@ -1,13 +1,12 @@
 """Two runs over the same cases: is the difference more than noise, and how large may it be?"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.signal import convolve
-from scipy.stats import binom
+from scipy.special import betainc, gammaln, ndtri, xlog1py, xlogy
 
 from evals.stats.intervals import (
     Clusters,
@@ -81,8 +80,8 @@ def _exact(sums: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> PairedTes
     mass = np.ones(1)
     for magnitude, count in zip(magnitudes.tolist(), counts.tolist(), strict=True):
         kernel = np.zeros(magnitude * count + 1)
-        kernel[::magnitude] = binom.pmf(np.arange(count + 1), count, 0.5)
-        mass = np.maximum(convolve(mass, kernel), 0.0)
+        kernel[::magnitude] = _binomial(np.arange(count + 1), count, 0.5)
+        mass = _convolve(mass, kernel)
     # mass[j] is the probability of a total of 2j − total; it is symmetric about 0.
     observed = abs(int(sums.sum()) // common)
     lower = np.arange((total + 1) // 2)
@@ -94,6 +93,21 @@ def _exact(sums: "np.ndarray[tuple[int, ...], np.dtype[np.int64]]") -> PairedTes
     at = (total - observed) // 2
     p = float(tails[at])
     return PairedTest(p, max(p - float(mass[at]), 0.0), sums.size, True, attainable)
+
+
+def _binomial(k: ArrayLike, n: ArrayLike, p: float) -> Floats:
+    """The binomial probabilities; scipy.stats would take most of the time a command starts in."""
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.asarray(np.exp(ways + xlogy(k, p) + xlog1py(n - k, -p)))
+
+
+def _convolve(first: Floats, second: Floats) -> Floats:
+    if min(first.size, second.size) < 2000:
+        return np.convolve(first, second)
+    size = first.size + second.size - 1
+    product = np.fft.irfft(np.fft.rfft(first, size) * np.fft.rfft(second, size), size)
+    return np.maximum(product, 0.0)
 
 
 def _random(sums: Floats) -> PairedTest:
@@ -182,9 +196,17 @@ def _tango(up: float, down: float, n: float, z: float) -> Interval:
         return (observed - delta) / math.sqrt(variance)
 
     edge = 1 - 1e-12
-    low = -1.0 if score(-edge) <= z else brentq(lambda d: score(d) - z, -edge, observed)
-    high = 1.0 if score(edge) >= -z else brentq(lambda d: score(d) + z, observed, edge)
-    return Interval(float(low), float(high))
+    low = -1.0 if score(-edge) <= z else _crossing(lambda d: score(d) > z, -edge, observed)
+    high = 1.0 if score(edge) >= -z else _crossing(lambda d: score(d) >= -z, observed, edge)
+    return Interval(low, high)
+
+
+def _crossing(above: Callable[[float], bool], low: float, high: float) -> float:
+    """Where ``above`` turns false between ``low`` and ``high``, to 1e-7."""
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) else (low, middle)
+    return (low + high) / 2
 
 
 def detectable_difference(
@@ -209,15 +231,29 @@ def detectable_difference(
         spread = 8 * math.sqrt(whole * share * (1 - share)) + 8
         low = max(0, int(whole * share - spread))
         pairs = np.arange(low, min(whole, int(whole * share + spread)) + 1)
-        critical = binom.isf(level / 2, pairs, 0.5) + 1
+        critical = _critical(pairs, level)
         way = (1 + delta / share) / 2
-        rejected = binom.sf(critical - 1, pairs, way) + binom.cdf(pairs - critical, pairs, way)
-        return float(np.sum(binom.pmf(pairs, whole, share) * np.minimum(rejected, 1.0)))
+        rejected = _at_least(critical, pairs, way) + _at_least(critical, pairs, 1 - way)
+        return float(np.sum(_binomial(pairs, whole, share) * np.minimum(rejected, 1.0)))
 
     if shown(1.0) < power:
         return None
-    low, high = 0.0, 1.0
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        low, high = (low, middle) if shown(middle) >= power else (middle, high)
-    return high
+    return _crossing(lambda delta: shown(delta) < power, 0.0, 1.0)
+
+
+def _at_least(k: Floats, n: ArrayLike, p: float) -> Floats:
+    """The binomial chance of ``k`` or more; 0 beyond ``n``."""
+    n = np.asarray(n, dtype=np.float64)
+    inside = np.clip(k, 1, np.maximum(n, 1))
+    tail = betainc(inside, np.maximum(n - inside, 0) + 1, p)
+    return np.asarray(np.where(k > n, 0.0, np.where(k <= 0, 1.0, tail)))
+
+
+def _critical(pairs: ArrayLike, level: float) -> Floats:
+    """The smallest count, of each number of discordant pairs, that the exact test rejects at."""
+    n = np.asarray(pairs, dtype=np.float64)
+    near = n / 2 + ndtri(1 - level / 2) * np.sqrt(n) / 2
+    k: Floats = np.maximum(np.floor(near) - 3, 0)
+    while np.any(short := _at_least(k, n, 0.5) > level / 2):
+        k = np.asarray(k + short, dtype=np.float64)
+    return k

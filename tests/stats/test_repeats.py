@@ -117,5 +117,5 @@ def test_bounds_are_the_best_and_worst_completion(values: list[float]) -> None:
 def test_bounds_without_cases_say_nothing() -> None:
     assert rate_bounds([]) == (0, 1)
     assert difference_bounds([], []) == (-1, 1)
-    with pytest.raises(ValueError, match="one value a case"):
+    with pytest.raises(ValueError, match="one value"):
         difference_bounds([1.0], [1.0, 0.0])
