@@ -1,0 +1,82 @@
+"""A result in the terms of an experiment: failure modes, scores, findings."""
+
+from evals.domain import Evaluation, FailureMode, Finding, JsonValue, Passage, Score
+from evals.hallucination.model import ClaimVerdict, HallucinationResult, State, Verdict
+
+HALLUCINATED = FailureMode(
+    name="hallucinated_claim",
+    title="Hallucinated claim",
+    definition="A claim that its context contradicts or does not support.",
+)
+CONTRADICTED = FailureMode(
+    name="contradicted_claim",
+    title="Contradicted claim",
+    definition="A claim that cannot be true together with what its context states.",
+)
+UNSUPPORTED = FailureMode(
+    name="unsupported_claim",
+    title="Unsupported claim",
+    definition="A claim of which its context states nothing, or only a part.",
+)
+MODES = (HALLUCINATED, CONTRADICTED, UNSUPPORTED)
+_FOUND = {Verdict.CONTRADICTED: CONTRADICTED, Verdict.UNSUPPORTED: UNSUPPORTED}
+
+
+def evaluation_of(
+    result: HallucinationResult, text: str, evaluator: str, version: str
+) -> Evaluation:
+    """``result`` as counts of claims, one finding for each hallucinated claim of ``text``.
+
+    A finding belongs to the mode that says what is wrong; ``hallucinated_claim`` counts them all.
+    Every mode is unscored as soon as one claim has no verdict; the findings there are, are kept.
+    The context and the prompts, which the run record has already, are left out of the details.
+    """
+    wrong = [each for each in result.verdicts if each.verdict.hallucinated]
+    findings = tuple(
+        _finding(claim.start, claim.end, text, verdict)
+        for claim, verdict in zip(result.claims, result.verdicts, strict=True)
+        if verdict.verdict.hallucinated
+    )
+    counts = {
+        mode.name: sum(mode in (HALLUCINATED, _FOUND.get(each.verdict)) for each in wrong)
+        for mode in MODES
+    }
+    if result.state in (State.PARTIAL, State.UNSCORED):
+        scores = tuple(Score.unscored(mode.name, _why(result)) for mode in MODES)
+    else:
+        scores = tuple(Score(name=name, value=count) for name, count in counts.items())
+    details: dict[str, JsonValue] = {
+        **result.model_dump(
+            mode="json", exclude={"context", "prompts", "usage"}, exclude_defaults=True
+        ),
+        "counts": dict(result.counts),
+        "prompts": [{"step": each.step, "version": each.version} for each in result.prompts],
+    }
+    return Evaluation(
+        evaluator=evaluator,
+        version=version,
+        scores=scores,
+        findings=findings,
+        usage=result.usage,
+        details=details,
+    )
+
+
+def _why(result: HallucinationResult) -> str:
+    """Short, so that like reasons are counted together; the verdicts are in the details."""
+    if result.problem:
+        return result.problem
+    left = [each for each in result.verdicts if each.verdict is Verdict.UNSCORED]
+    return f"{len(left)} of {len(result.claims)} claims without a verdict: {left[0].reason}"
+
+
+def _finding(start: int, end: int, text: str, verdict: ClaimVerdict) -> Finding:
+    shown = verdict.passage
+    return Finding(
+        mode=_FOUND[verdict.verdict].name,
+        evidence=Passage.of(text, start, end),
+        explanation=verdict.reason,
+        source_id=shown.source_id if shown else None,
+        source_passage=shown.passage if shown else None,
+        details={"statement": verdict.statement, "decided_by": verdict.decided_by},
+    )

@@ -1,0 +1,62 @@
+"""The ``[hallucination]`` table of the configuration, and the evaluator it describes."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from evals.config import Config, load
+from evals.domain import Frozen
+from evals.errors import UsageError
+from evals.hallucination.context import GetContext, anchored_context
+from evals.hallucination.scorer import HallucinationScorer, hallucination_scorer
+from evals.hallucination.verifiers import LLMVerifier
+from evals.judges.models import Models
+
+
+class HallucinationSettings(Frozen):
+    """Who gives verdicts and how they count."""
+
+    verdicts: tuple[Literal["llm", "nli"], ...] = ("llm",)
+    """In this order of precedence; empty for figures, dates and verbatim claims alone."""
+    tier: str = "standard"
+    """The model tier of ``llm``."""
+    extractor: str | None = None
+    """The model tier that lists claims; by default rules do."""
+    scale: float = Field(default=1.0, gt=0)
+
+
+def scorer_of(
+    settings: HallucinationSettings, models: Models, get_context: GetContext
+) -> HallucinationScorer:
+    """The scorer that ``settings`` describe.
+
+    Raises:
+        UsageError: a tier is not configured, or the NLI model cannot be loaded.
+    """
+    if len(set(settings.verdicts)) < len(settings.verdicts):
+        raise UsageError("[hallucination] verdicts: name each of llm and nli once")
+    verifiers = [
+        LLMVerifier(models.tier(settings.tier), models) if each == "llm" else "nli"
+        for each in settings.verdicts
+    ]
+    return hallucination_scorer(
+        verifiers or None,
+        scale=settings.scale,
+        get_context=get_context,
+        extractor=settings.extractor,
+        models=models,
+    )
+
+
+def hallucination_evaluator(
+    config: Config | None = None, models: Models | None = None
+) -> HallucinationScorer:
+    """The evaluator of ``[hallucination]``: claims against tool results and cited messages.
+
+    Raises:
+        UsageError: the table cannot be used, a tier is not configured, or the NLI model cannot be
+            loaded.
+    """
+    config = config or load()
+    settings = config.table("hallucination", HallucinationSettings)
+    return scorer_of(settings, models or Models(config), anchored_context)

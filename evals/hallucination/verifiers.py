@@ -1,0 +1,82 @@
+"""Who gives verdicts: a language model, or an NLI model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evals.claims import Claim
+from evals.domain import Usage
+from evals.evaluator import Subject
+from evals.hallucination.model import ContextItem, Opinion, Prompt, Verdict
+from evals.hallucination.prompt import VERDICTS, verdicts_call, version
+from evals.hallucination.reply import read_verdicts, reply_model
+from evals.judges.models import Models
+from evals.llm import Request, Tier
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a verifier says: one opinion a claim, in order."""
+
+    opinions: tuple[Opinion, ...]
+    prompts: tuple[Prompt, ...] = ()
+    usage: Usage | None = None
+    notes: tuple[str, ...] = ()
+
+
+class ClaimVerifier(Protocol):
+    """Holds claims against a context that is not empty.
+
+    A verdict that cannot be had is an opinion ``unscored`` with the reason.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    async def verify(
+        self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]
+    ) -> Verification: ...
+
+
+@dataclass(frozen=True)
+class LLMVerifier:
+    """Asks a language model, all claims in one call.
+
+    A verdict other than ``unsupported`` stands only with a passage that is in the context word
+    for word (tiers T0 to T3).
+    """
+
+    tier: Tier
+    models: Models
+    name: str = "llm"
+
+    @property
+    def version(self) -> str:
+        """The model and the words of the prompt."""
+        return f"{self.tier.model}:{version(VERDICTS)}"
+
+    async def verify(
+        self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]
+    ) -> Verification:
+        """One opinion a claim; all ``unscored`` when there is no usable reply."""
+        call = verdicts_call(run.case.input.question, claims, context)
+        reply = await self.models.client().complete_json(
+            Request(tier=self.tier, messages=call.messages),
+            reply_model("verdicts", call.seal),
+            name="verdicts",
+        )
+        prompt = Prompt(
+            step="verdicts",
+            model=self.tier.model,
+            version=version(VERDICTS),
+            messages=call.messages,
+        )
+        if reply.value is None:
+            reason = f"{reply.problem}: {reply.reason}"
+            opinion = Opinion(verifier=self.name, verdict=Verdict.UNSCORED, reason=reason)
+            return Verification((opinion,) * len(claims), (prompt,), reply.usage)
+        read = read_verdicts(reply.value.entries, len(claims), context, call.mark, self.name)
+        return Verification(read.opinions, (prompt,), reply.usage, read.notes)
