@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from evals.domain import Frozen, Output, OutputState, Run
+from evals.domain import Frozen, JsonValue, Output, OutputState, Run
 from evals.llm import add_usage
 from evals.replay.plan import Plan
 from evals.report.data import Section
@@ -70,7 +70,8 @@ def lines(run: Run, seen: World) -> list[tuple[str, str, bool]]:
         if seen.near:
             words += f"; {seen.near} used a recorded call that is only close"
         said.append(("Frozen world", words, bool(seen.off_world or seen.near)))
-        said.append(("Spent", _spent(seen, run), False))
+        cached = _calls(run).get("cached", 0)
+        said.append(("Spent", _spent(seen, run), bool(cached)))
     return said
 
 
@@ -110,12 +111,19 @@ def _spent(seen: World, run: Run) -> str:
         f"{seen.input_tokens} tokens in, {seen.output_tokens} out" if known else "tokens unknown"
     )
     words += f", cost {seen.cost:.4f}" if seen.cost is not None else ", cost unknown (no price)"
-    calls = run.details.get("calls")
-    if isinstance(calls, dict):
-        words += f"; {calls.get('calls', 0)} calls made, {calls.get('cached', 0)} from the cache"
-        if calls.get("rate_limited"):
-            words += f", {calls['rate_limited']} refused for their rate"
+    calls = _calls(run)
+    words += f"; {calls.get('calls', 0)} calls made"
+    if calls.get("cached"):
+        words += f", {calls['cached']} answers from the cache, which are no new sample"
+    if calls.get("rate_limited"):
+        words += f", {calls['rate_limited']} refused for their rate"
     return words
+
+
+def _calls(run: Run) -> dict[str, JsonValue]:
+    """Counts of the command that filled the run last."""
+    calls = run.details.get("calls")
+    return calls if isinstance(calls, dict) else {}
 
 
 def replay_sections(folder: RunFolder) -> tuple[Section, ...]:

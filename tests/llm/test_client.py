@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 import time
 from email.utils import formatdate
 from itertools import pairwise
@@ -259,6 +260,29 @@ async def test_a_429_holds_all_calls_back_and_narrows_the_way() -> None:
     assert len(server.calls) == 61
     quiet = [c for c in server.calls if refused_at[0] + 0.1 < c.time < refused_at[0] + 0.45]
     assert not quiet
+
+
+async def test_a_server_that_takes_three_at_once_is_not_fought() -> None:
+    under_way = 0
+    lock = threading.Lock()
+
+    def script(_: Call) -> Reply:
+        nonlocal under_way
+        with lock:
+            under_way += 1
+            crowded = under_way > 3
+        time.sleep(0.01)
+        with lock:
+            under_way -= 1
+        return too_many(0.02) if crowded else Say("ok")
+
+    with OpenAIServer(script) as server:
+        async with LLM({}, concurrency=32) as llm:
+            requests = [ask(tier(server, retries=0), f"q{index}") for index in range(100)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+    assert all(answer.ok for answer in answers)
+    assert llm.counts["calls"] == 100 + llm.counts["rate_limited"]
+    assert 29 <= llm.counts["rate_limited"] < 100
 
 
 async def test_only_named_keys_leave_and_none_is_written_down(
