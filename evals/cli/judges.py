@@ -1,4 +1,4 @@
-"""LLM judges: ``judge``, and what ``experiment`` shares with it."""
+"""LLM judges: ``judge``, ``label``, ``calibrate``, and what ``experiment`` shares with them."""
 
 from typing import TYPE_CHECKING
 
@@ -84,6 +84,140 @@ def judge(
     return print_accounts(folder)
 
 
+@command(
+    help={
+        "run": "Run whose judges to calibrate: its id, its beginning, its folder, or 'latest'.",
+        "labels": "File of human labels, CSV or JSONL; can be repeated (several annotators).",
+        "langfuse": "Take the labels from annotation scores in Langfuse (default: no).",
+        "random-sample": "The labelled answers are a random sample of the run's, as 'invoke label' "
+        "gives them: corrected rates then come from PPI++ (default: no, Rogan–Gladen).",
+        "split": "Side to measure on: held-out, train, or both (default: held-out). Tune "
+        "definitions on train alone.",
+        "held-out": "Share of cases on the held-out side (default: 0.5).",
+        "versus": "Scoring of the same run whose judges to compare with, such as 002 "
+        "(default: none).",
+    },
+    iterable=["labels"],
+)
+def calibrate(
+    context: Context,
+    run: str,
+    labels: "list[str] | None" = None,
+    langfuse: bool = False,
+    random_sample: bool = False,
+    split: str = "held-out",
+    held_out: float = Number(0.5),
+    versus: str = "",
+) -> ExitCode:
+    """Hold a run's judges against human labels: error rates, agreement, corrected rates.
+
+    The result is stored in calibrations/, where the reports of later runs find it.
+    """
+    from pathlib import Path
+
+    from evals.calibration import calibrate as hold
+    from evals.calibration import compare_judges, read_labels, save_calibration
+    from evals.calibration.section import judged_modes
+    from evals.calibration.store import save_disagreements
+    from evals.calibration.terminal import calibrated
+    from evals.report.terminal import console, show
+    from evals.runs import RunView, find_run
+
+    if split not in ("held-out", "train", "both"):
+        raise UsageError(f"--split {split!r}: give held-out, train or both")
+    if not 0 < held_out <= 1:
+        raise UsageError(f"--held-out {held_out:g}: give a share above 0, at most 1")
+    if bool(labels) == langfuse:
+        raise UsageError("give the labels: --labels FILE (can be repeated), or --langfuse")
+    folder = find_run(run)
+    view = RunView(folder)
+    if langfuse:
+        from evals.calibration.annotations import read_annotations
+
+        found = read_annotations(view)
+    else:
+        found = read_labels(Path(each) for each in labels or ())
+    out = console()
+    for fault in found.refused:
+        out.print(f"refused: {fault}", style="yellow")
+    if found.ignored:
+        out.print(f"not part of a label, ignored: {', '.join(found.ignored)}", style="yellow")
+    out.print(
+        f"{len(found.labels)} labels kept, {len(found.refused)} refused, "
+        f"{found.replaced} replaced by later ones"
+    )
+    side = None if split == "both" else split
+    options = {"split": side, "held_out": held_out, "random_sample": random_sample}
+    calibration, disagreements = hold(view, found, **options)  # type: ignore[arg-type]
+    duels = []
+    if versus:
+        other = RunView(folder, scoring=versus)
+        if not other.scorings:
+            raise UsageError(f"--versus {versus}: run {folder.path.name} has no such scoring")
+        rival, _ = hold(other, found, **options)  # type: ignore[arg-type]
+        theirs = {each.mode: each for each in rival.modes}
+        duels = [
+            compare_judges(mine, theirs[mine.mode])
+            for mine in calibration.modes
+            if mine.mode in theirs
+        ]
+    path = save_calibration(calibration)
+    save_disagreements(path, disagreements)
+    show(calibrated(calibration, disagreements, duels, judged_modes(RunView(folder))), out)
+    out.print(f"\nStored as {path}")
+    return ExitCode.OK
+
+
+@command(
+    help={
+        "run": "Run whose answers to label: its id, its beginning, its folder, or 'latest'.",
+        "annotator": "Who labels; kept with each label (default: the name of the user account).",
+        "modes": "Failure modes to label, with commas between (default: those of every judge).",
+        "out": "File of labels, continued where it exists (default: labels/ANNOTATOR.jsonl).",
+        "limit": "Stop after this many answers (default: all of them).",
+        "port": "Port on this machine (default: any free one).",
+        "open": "Open the page in the browser (default: no).",
+    }
+)
+def label(
+    context: Context,
+    run: str,
+    annotator: str = "",
+    modes: str = "",
+    out: str = "",
+    limit: int = Whole(0),
+    port: int = Whole(0),
+    open: bool = False,
+) -> ExitCode:
+    """Label answers in a page on this machine, one at a time, without the judges' view.
+
+    Each label is saved at once; the page goes on where the file ends. Answers come in a random
+    order, the same for everyone, so that any number of them is a random sample of the run.
+    """
+    import getpass
+    from pathlib import Path
+
+    from evals.calibration.page import Desk, serve
+    from evals.report.terminal import console
+    from evals.runs import find_run
+
+    name = annotator or getpass.getuser()
+    path = Path(out) if out else Path("labels") / f"{name}.jsonl"
+    wanted = [each.strip() for each in modes.split(",") if each.strip()]
+    desk = Desk.of(find_run(run), path, name, wanted, limit or None)
+    with serve(desk, port) as server:
+        console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
+        if open:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            console().print(f"{desk.progress()}; {path}")
+    return ExitCode.OK
+
+
 def models_for(
     concurrency: int, budget_tokens: int, budget_cost: float, no_cache: bool
 ) -> "Models":
@@ -148,4 +282,4 @@ def print_accounts(folder: "RunFolder") -> ExitCode:
     return ExitCode.INCOMPLETE if short else ExitCode.OK
 
 
-tasks = (judge,)
+tasks = (judge, label, calibrate)

@@ -95,8 +95,17 @@ def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, .
         states=states,
         with_findings=with_findings,
         worst=tuple(item for _, _, item in ranked),
-        sections=sections,
+        sections=(*sections, *_of_judges(view)),
     )
+
+
+def _of_judges(view: RunView) -> tuple[Section, ...]:
+    """What there is to say of the judges that scored the run; nothing is loaded without any."""
+    if not any("model" in info.details for info, _ in view.evaluators.values()):
+        return ()
+    from evals.calibration.section import judge_sections
+
+    return judge_sections(view)
 
 
 def interval(row: ModeSummary) -> tuple[float, float]:

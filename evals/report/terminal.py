@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.domain import Finding
-from evals.report.data import Report, rate, read_report
+from evals.report.data import Report, Section, rate, read_report
 from evals.report.html import write_html
 from evals.report.payload import answer_text
 from evals.report.text import diagnosis, excerpt, line
@@ -95,6 +95,8 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
             "dim",
         )
     yield from _reasons(report)
+    for section in report.sections:
+        yield from _section(section)
     if report.worst:
         yield Text("\nWorst answers", "bold")
     for rank, item in enumerate(report.worst, start=1):
@@ -137,6 +139,19 @@ def _reasons(report: Report) -> Iterator[RenderableType]:
         yield Padding(Text(f"{count} {noun}, {where}: {line(why)}"), (0, 0, 0, 2))
     if (hidden := len(reasons) - REASONS_SHOWN) > 0:
         yield Padding(Text(f"and {hidden} other reasons, in the HTML report", "dim"), (0, 0, 0, 2))
+
+
+def _section(section: Section) -> Iterator[RenderableType]:
+    """The section's table; markup is for the HTML report alone."""
+    if not section.rows:
+        return
+    yield Text(f"\n{section.title}", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in section.header:
+        table.add_column(line(heading), overflow="fold")
+    for cells in section.rows:
+        table.add_row(*map(line, cells))
+    yield table
 
 
 def _worst(rank: int, item: Item) -> RenderableType:
