@@ -39,6 +39,9 @@ def run_on_dataset(
     from evals.runs import create_run
 
     session = open_session(connection, dataset, moment(version))
+    rejects = session.dataset.rejects
+    if rejects:
+        say_line(f"{len(rejects):,} items are no case and are left out; first: {rejects[0].error}")
     slug = re.sub(r"[^\w.-]+", "-", dataset).strip("-.")
     group = run_name or f"{slug}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
     names = [group] if repeat == 1 else [f"{group}-{n}" for n in range(1, repeat + 1)]

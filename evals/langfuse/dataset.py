@@ -15,7 +15,7 @@ from evals.errors import UsageError
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.items import KEY, note_of, to_case, to_item, to_studies
 from evals.langfuse.push import list_items, studies_of
-from evals.snapshot import Snapshot, open_snapshot, write_snapshot
+from evals.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
 
 SNAPSHOTS = Path("snapshots")
 
@@ -50,13 +50,27 @@ class Dataset:
         """The item of each case id."""
         return {note.case_id if (note := note_of(item)) else item.id: item for item in self.items}
 
-    def cases(self) -> list[Case]:
-        """The cases, by id.
+    @cached_property
+    def _read(self) -> tuple[list[Case], list[Reject]]:
+        cases: list[Case] = []
+        rejects: list[Reject] = []
+        for item in self.items:
+            try:
+                cases.append(to_case(item))
+            except UsageError as error:
+                where = f"langfuse dataset {self.name}"
+                rejects.append(Reject(where=where, id=item.id, error=str(error)))
+        return sorted(cases, key=lambda case: case.id), sorted(rejects, key=lambda each: str(each))
 
-        Raises:
-            UsageError: an item is no case; names it.
-        """
-        return sorted((to_case(item) for item in self.items), key=lambda case: case.id)
+    @property
+    def cases(self) -> list[Case]:
+        """The cases, by id."""
+        return self._read[0]
+
+    @property
+    def rejects(self) -> list[Reject]:
+        """The items that are no case, and why."""
+        return self._read[1]
 
 
 def read_dataset(connection: Connection, name: str, version: datetime | None = None) -> Dataset:
@@ -89,10 +103,12 @@ def local_snapshot(connection: Connection, dataset: Dataset, root: Path = SNAPSH
     """The snapshot with the very cases of ``dataset``: the one that was pushed, or written now.
 
     Raises:
-        UsageError: an item is no case.
+        UsageError: no item is a case; gives the reason of the first.
         LangfuseError: the studies cannot be read.
     """
-    cases = dataset.cases()
+    cases = dataset.cases
+    if not cases:
+        raise UsageError(f"dataset {dataset.name!r} has no case: {dataset.rejects[0].error}")
     for path in sorted(root.glob("*/manifest.json")):
         snapshot = open_snapshot(path.parent, verify=False)
         if snapshot.hash == dataset.snapshot_hash and _same(snapshot, dataset, cases):
@@ -105,7 +121,9 @@ def local_snapshot(connection: Connection, dataset: Dataset, root: Path = SNAPSH
     if path.exists():
         return open_snapshot(path)
     studies = _studies(connection, dataset) if any(case.study_id for case in cases) else {}
-    write_snapshot(path, cases, studies.get, source=f"langfuse dataset {dataset.name}")
+    write_snapshot(
+        path, [*cases, *dataset.rejects], studies.get, source=f"langfuse dataset {dataset.name}"
+    )
     return open_snapshot(path)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.delivery import deliver
 from evals.langfuse.proof import TRACES
 from evals.langfuse.reads import scores
-from evals.langfuse.scores import ScoreBody, item_scores
+from evals.langfuse.scores import ScoreBody, item_scores, score_id
 from evals.langfuse.target import Place
 from evals.runs import RunFolder, RunView, create_run, recorded, run_experiment
 from evals.runs.progress import track
@@ -117,6 +118,11 @@ def score_traces(
         say(f"sending {len(todo):,} scores to {len(traces):,} traces")
     delivery = deliver(connection, todo)
     stopped = delivery.stopped
+    try:
+        for stale in _stale(view, known.keys() - expected.keys()):
+            connection.call(connection.api.scores.delete, stale)
+    except LangfuseError as error:
+        stopped = stopped or str(error)
     end = time.monotonic() + (0.0 if stopped else connection.settings.deadline)
     try:
         while todo:
@@ -154,6 +160,14 @@ def _scores(view: RunView) -> Iterator[ScoreBody]:
             item.case.provenance.time or view.run.created,
             environment if ENVIRONMENT.fullmatch(environment) else None,
         )
+
+
+def _stale(view: RunView, others: AbstractSet[str]) -> Iterator[str]:
+    """Scores that an earlier run put there for modes that are unscored now."""
+    for item in view.items():
+        where = Place(trace_id=item.case.provenance.trace_id or "")
+        ids = (score_id(where, mode.name) for mode in view.modes)
+        yield from (found for found in ids if found in others)
 
 
 def _look(connection: Connection, traces: list[str]) -> dict[str, float]:

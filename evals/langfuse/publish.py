@@ -207,6 +207,8 @@ class _Job:
 
     def _stale(self, known: dict[str, float]) -> Iterator[str]:
         """Scores of ours, seen before, of modes that are unscored now."""
+        if not known:
+            return
         current = {score.id for score in self.scores()}
         names = [UNSCORED, *(mode.name for mode in self.view.modes)]
         for _, _, where in self.items():

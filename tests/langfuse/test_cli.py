@@ -4,15 +4,29 @@ import json
 import os
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from evals.snapshot import open_snapshot, write_snapshot
 from tests.conftest import ROOT
 from tests.servers.langfuse_server import LangfuseServer
 
 BIN = Path(sys.executable).parent
 DEMO = ROOT / "snapshots" / "demo"
+
+
+CASES = 10
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> str:
+    """A snapshot of a few cases of the demonstration."""
+    whole = open_snapshot(DEMO)
+    path = tmp_path / "demo"
+    write_snapshot(path, islice(whole.cases(), CASES), whole.study, source="demo")
+    return str(path)
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -28,14 +42,13 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_whole_day_with_langfuse(server: LangfuseServer, tmp_path: Path) -> None:
+def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: Path) -> None:
     (tmp_path / "evals.toml").write_text("[langfuse]\npoll = 0.05\n", encoding="utf-8")
-    pushed = run("push", str(DEMO), "--dataset", "équipe/démo", cwd=tmp_path)
+    pushed = run("push", demo, "--dataset", "équipe/démo", cwd=tmp_path)
     assert pushed.returncode == 0, pushed.stderr
-    cases = len((DEMO / "cases.jsonl").read_text(encoding="utf-8").splitlines())
-    assert f"{cases} cases = {cases} created" in pushed.stdout
-    again = run("push", str(DEMO), "--dataset", "équipe/démo", cwd=tmp_path)
-    assert f"{cases} unchanged" in again.stdout
+    assert f"{CASES} cases = {CASES} created" in pushed.stdout
+    again = run("push", demo, "--dataset", "équipe/démo", cwd=tmp_path)
+    assert f"{CASES} unchanged" in again.stdout
 
     made = run(
         "experiment",
@@ -48,7 +61,7 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, tmp_path: Path) -> No
         cwd=tmp_path,
     )
     assert made.returncode == 0, made.stderr + made.stdout
-    assert made.stdout.count(f"seen in Langfuse: {cases} items") == 2
+    assert made.stdout.count(f"seen in Langfuse: {CASES} items") == 2
     assert "experiments/results?baseline=" in made.stdout
     receipt = json.loads((tmp_path / "runs/lundi-2/langfuse.json").read_text(encoding="utf-8"))
     assert receipt["missing"] == {
@@ -76,7 +89,7 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, tmp_path: Path) -> No
     assert scored.returncode == 0, scored.stdout + scored.stderr
     assert "0 cases come from no trace" in scored.stdout
 
-    local = run("experiment", "--snapshot", str(DEMO), "--run-name", "local", cwd=tmp_path)
+    local = run("experiment", "--snapshot", demo, "--run-name", "local", cwd=tmp_path)
     assert local.returncode == 0, local.stderr
     sent = run("publish", "local", "--dataset", "équipe/démo", cwd=tmp_path)
     assert sent.returncode == 0, sent.stdout + sent.stderr
@@ -95,6 +108,9 @@ def test_production_is_checked_and_scored_in_place(
 ) -> None:
     for path in sorted((shared / "data" / "langfuse-traces").glob("*.json")):
         server.add_trace(json.loads(path.read_text(encoding="utf-8")))
+    taken = run("snapshot", "--source", "langfuse", "--out", "s", cwd=tmp_path)
+    assert taken.returncode == 0, taken.stderr
+    assert (tmp_path / "s" / "cases.jsonl").read_text(encoding="utf-8").count("\n") == 4
     done = run("score-traces", "--days", "100000", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 traces kept of 4 read" in done.stdout
@@ -103,12 +119,12 @@ def test_production_is_checked_and_scored_in_place(
 
 
 def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
-    server: LangfuseServer, tmp_path: Path
+    server: LangfuseServer, demo: str, tmp_path: Path
 ) -> None:
     (tmp_path / "evals.toml").write_text(
         "[langfuse]\npoll = 0.05\nattempts = 1\ndeadline = 0.3\ntimeout = 2\n", encoding="utf-8"
     )
-    assert run("push", str(DEMO), "--dataset", "d", cwd=tmp_path).returncode == 0
+    assert run("push", demo, "--dataset", "d", cwd=tmp_path).returncode == 0
     for path in ("/otel", "/scores"):
         server.fail(path, 500)
     made = run("experiment", "--dataset", "d", "--run-name", "un", cwd=tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from evals.langfuse.live import score_traces
 from evals.runs import RunFolder
 from tests.langfuse.conftest import Link
-from tests.langfuse.worlds import audit, case, snapshot
+from tests.langfuse.worlds import MISSING, audit, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 
 
@@ -41,6 +41,16 @@ async def test_another_run_over_the_same_traces_replaces_the_scores(
     assert score_traces(link(), later).complete
     values = [row["value"] for row in server.store.scores.values() if row["name"] == "wrong"]
     assert values == [0] * 6
+
+
+async def test_a_mode_that_is_unscored_now_keeps_no_older_score(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    score_traces(link(), run)
+    silent = [case(n, **MISSING) for n in range(6)]
+    later = await audit(snapshot(tmp_path / "t", silent), tmp_path / "runs", "later")
+    assert score_traces(link(), later).complete
+    assert {row["name"] for row in server.store.scores.values()} == {"unscored"}
 
 
 @pytest.mark.parametrize("status", [401, 503])

@@ -49,7 +49,7 @@ def test_changes_are_new_versions_and_removals_are_archived_when_asked(
     pushed = push(link(), later, NAME, archive=True)
     assert (pushed.unchanged, pushed.left, pushed.archived) == (4, 0, 1)
     dataset = read_dataset(link(), NAME)
-    assert dataset.cases() == sorted(changed, key=lambda each: each.id)
+    assert dataset.cases == sorted(changed, key=lambda each: each.id)
     assert dataset.by_case["c0002"].expected_output == {"state": "missing"}
 
 
@@ -59,7 +59,7 @@ def test_what_was_pushed_comes_back_whole(
     original = snapshot(tmp_path / "snapshots" / "s", 30)
     push(link(), original, NAME)
     dataset = read_dataset(link(), NAME)
-    assert dataset.cases() == list(original.cases())
+    assert dataset.cases == list(original.cases())
     found = local_snapshot(link(), dataset, tmp_path / "snapshots")
     assert found.path == original.path
     elsewhere = local_snapshot(link(), dataset, tmp_path / "colleague")
@@ -186,17 +186,18 @@ def test_a_dataset_made_by_hand_gives_cases(
             ]
         },
     )
+    sdk.create_dataset_item(dataset_name="hand", id="d", input={"nothing": "known"})
     sdk.shutdown()
-    found = {each.id: each for each in read_dataset(link(), "hand").cases()}
+    (reject,) = read_dataset(link(), "hand").rejects
+    assert (reject.id, "no question" in reject.error) == ("d", True)
+    found = {each.id: each for each in read_dataset(link(), "hand").cases}
     assert found["a"].output is not None
     assert found["a"].output.text == "Because."
     assert found["b"].study_id == "etude"
     assert found["c"].input.system_prompt == "Be brief."
     assert found["c"].state is OutputState.MISSING
-    assert (
-        local_snapshot(link(), read_dataset(link(), "hand"), tmp_path / "s").manifest.counts.kept
-        == 3
-    )
+    counts = local_snapshot(link(), read_dataset(link(), "hand"), tmp_path / "s").manifest.counts
+    assert (counts.kept, counts.rejected) == (3, 1)
 
 
 def test_versions_and_absent_datasets(link: Link, tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def test_versions_and_absent_datasets(link: Link, tmp_path: Path) -> None:
     push(link(), snapshot(tmp_path / "b", [case(0, "Neuf."), case(1)]), NAME)
 
     def answer(**version: Any) -> str:
-        cases: list[Case] = read_dataset(link(), NAME, **version).cases()
+        cases: list[Case] = read_dataset(link(), NAME, **version).cases
         assert cases[0].output is not None
         return cases[0].output.text
 

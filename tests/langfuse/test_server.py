@@ -1,5 +1,6 @@
 """The server of the tests keeps the contract of the SDK and refuses what the real one refuses."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,8 +11,12 @@ import pytest
 from langfuse import Evaluation, Langfuse
 from langfuse.api import CreateScoreRequest, ScoreDataType
 from langfuse.api.core import ApiError
+from langfuse.api.core.pydantic_utilities import parse_obj_as
 from langfuse.api.scores import CreateScoreBatchResults
 
+from evals.langfuse.connection import Connection, Credentials
+from evals.langfuse.reads import scores
+from evals.langfuse.scores import ScoreBody
 from tests.servers.langfuse_server import LangfuseServer
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -85,6 +90,37 @@ def test_every_read_parses_with_the_response_models_of_the_sdk(
     inner = [row for row in found if row.name == "inner"]
     assert len(inner) == 3
     assert {row.model for row in inner} == {"m"}
+
+
+def test_our_own_models_of_the_wire_agree_with_the_sdk(
+    server: LangfuseServer, sdk: Langfuse
+) -> None:
+    mine = ScoreBody(
+        id="s",
+        trace_id="t",
+        observation_id="o",
+        name="anchored",
+        value=0.25,
+        comment="« é »",
+        metadata={"findings": [1]},
+        environment="sdk-experiment",
+        timestamp=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    theirs = parse_obj_as(CreateScoreRequest, json.loads(mine.json_bytes))
+    assert theirs.trace_id == "t"
+    assert theirs.observation_id == "o"
+    assert theirs.data_type is ScoreDataType.NUMERIC
+    sdk.api.scores.create(request=[theirs])
+    stored = sdk.api.scores.get_many(trace_id="t", fields="details,subject").data[0]
+    link = Connection(Credentials(server.public_key, server.secret_key, server.url))
+    (read,) = scores(link, traceId="t")
+    link.close()
+    assert (read.id, read.number, read.comment, read.metadata) == (
+        stored.id,
+        stored.value,
+        stored.comment,
+        stored.metadata,
+    )
 
 
 def test_items_have_versions_and_merge(server: LangfuseServer, sdk: Langfuse) -> None:
@@ -215,8 +251,6 @@ def test_faults_come_when_switched_on_and_go(server: LangfuseServer, sdk: Langfu
 def test_exported_traces_are_served_as_observations(
     server: LangfuseServer, sdk: Langfuse, shared: Path
 ) -> None:
-    import json
-
     for path in sorted((shared / "data" / "langfuse-traces").glob("*.json")):
         server.add_trace(json.loads(path.read_text(encoding="utf-8")))
     roots = sdk.api.observations.get_many(
