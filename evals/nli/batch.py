@@ -312,7 +312,7 @@ def _write(folder: Path, results: list[Result], facts: dict[str, str | int | Non
     (folder / "tables.md").write_text("\n".join(map(markdown, results)), encoding="utf-8")
     images = [plots.dead_zone(folder / "dead-zone.png"), plots.sweep(results, folder / "sweep.png")]
     images += [
-        plots.f1_bars(r, folder / f"f1-{r.dataset.lower().replace(' ', '-')}.png") for r in results
+        plots.f1_bars(r, folder / f"f1-{r.dataset.lower().replace('/', '-')}.png") for r in results
     ]
     shown = {**facts, **_latency(folder)}
     (folder / "bench.html").write_text(html(results, shown, images), encoding="utf-8")

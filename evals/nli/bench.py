@@ -9,6 +9,7 @@ import numpy as np
 from evals.claims.figures import figures
 from evals.claims.terms import terms
 from evals.domain import Frozen
+from evals.errors import UsageError
 from evals.nli.datasets import Dataset, Item
 from evals.nli.methods import ABLATION, METHODS, SWEEP, Method, Prediction, Split
 from evals.nli.thresholds import Bools, Floats, Ints
@@ -114,7 +115,7 @@ def run(inputs: Inputs) -> Result:
     taxonomy = {
         name: errors(prediction, splits.test)
         for name in ("word overlap", "argmax", "paper, k = 0.7", "calibrated")
-        if (prediction := METHODS[name](splits.tuning, splits.test))
+        if (prediction := _tried(METHODS[name], splits)[0])
     }
     test = splits.test.data
     return Result(
@@ -137,9 +138,9 @@ def table(methods: Mapping[str, Method], splits: Splits) -> tuple[Row, ...]:
     """One row a method, in order."""
     rows = []
     for name, method in methods.items():
-        said = method(splits.tuning, splits.test)
+        said, why = _tried(method, splits)
         if said is None:
-            rows.append(Row(method=name, missing="no generations of the answering model"))
+            rows.append(Row(method=name, missing=why))
             continue
         rows.append(
             Row(
@@ -150,6 +151,14 @@ def table(methods: Mapping[str, Method], splits: Splits) -> tuple[Row, ...]:
             )
         )
     return tuple(rows)
+
+
+def _tried(method: Method, splits: Splits) -> tuple[Prediction | None, str]:
+    """What a method says, or nothing and the reason why."""
+    try:
+        return method(splits.tuning, splits.test), "no generations of the answering model"
+    except UsageError as error:
+        return None, str(error)
 
 
 def measures(said: Prediction, test: Split, seed: int = 0) -> dict[str, Figure]:

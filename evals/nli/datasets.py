@@ -139,12 +139,13 @@ def _jsonl(path: Path) -> Dataset:
                 row = json.loads(line)
             except ValueError:
                 raise UsageError(f"{path}:{number}: not JSON") from None
-            if not isinstance(row, dict) or "claim" not in row:
+            claim = (row.get("claim") or row.get("text")) if isinstance(row, dict) else None
+            if not isinstance(claim, str):
                 raise UsageError(f"{path}:{number}: claim: missing")
             premise = _evidence(row)
             label = str(row.get("label") or row.get("gold_label") or "").strip().lower()
-            grouped = grouped or "response" in row
-            _add(items, dropped, premise, str(row["claim"]), label, row)
+            grouped = grouped or "response" in row or "wikipedia_page" in row
+            _add(items, dropped, premise, claim, label, row)
     return _grouped(path, items, dropped, grouped)
 
 
@@ -180,8 +181,8 @@ def _add(
     else:
         items.append(
             Item(
-                response=str(row.get("response", "")),
-                domain=str(row.get("domain", "")),
+                response=str(row.get("response") or row.get("wikipedia_page") or ""),
+                domain=str(row.get("domain") or row.get("category") or ""),
                 premise=premise,
                 claim=claim,
                 wrong=_WRONG[label],
@@ -195,17 +196,18 @@ def _grouped(path: Path, items: list[Item], dropped: "Counter[str]", grouped: bo
     unique = list({(_key(i.premise), _key(i.claim)): i for i in reversed(items)}.values())[::-1]
     if len(unique) < len(items):
         dropped["duplicate pair"] += len(items) - len(unique)
+    name = f"{path.parent.name}/{path.stem}"
     if grouped:
         order = {name: i for i, name in enumerate(dict.fromkeys(i.response for i in unique))}
         unique.sort(key=lambda item: order[item.response])
-        return Dataset(path.stem, tuple(unique), dict(dropped), "the file's responses")
+        return Dataset(name, tuple(unique), dict(dropped), "the file's responses or pages")
     order_of = np.random.default_rng(0).permutation(len(unique))
     named = [
         item.model_copy(update={"response": f"pseudo-{i // _PSEUDO:05}"})
         for i, item in enumerate(unique[j] for j in order_of)
     ]
     note = f"pseudo-responses of {_PSEUDO} claims drawn at random"
-    return Dataset(path.stem, tuple(named), dict(dropped), note)
+    return Dataset(name, tuple(named), dict(dropped), note)
 
 
 def _rows(path: Path, delimiter: str, needed: set[str]) -> Iterator[dict[str, str]]:
@@ -223,4 +225,4 @@ def _split(answers: str) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return " ".join(text.lower().strip(" .").split())
+    return " ".join(text.lower().strip(" .?!").split())

@@ -21,12 +21,13 @@ class NLISettings(Frozen):
     """Never reach for the network: the weights must already be here."""
     device: str = "auto"
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """``auto``: bfloat16 on a GPU, float32 on a CPU."""
+    """``auto``: bfloat16 on a GPU, float32 on a CPU. A CPU with bfloat16 instructions is nearly
+    twice as fast with it, at differences of about a hundredth in probability."""
     labels: tuple[str, str, str] | None = None
     """The model's own labels for entailment, neutral, contradiction, when it names them oddly."""
     max_tokens: int | None = Field(default=None, ge=16)
     """The longest input; by default what the model reads, at most 512."""
-    batch_tokens: int = Field(default=4096, ge=64)
+    batch_tokens: int = Field(default=1024, ge=64)
     """Tokens in one batch, padding included."""
 
     rule: Literal["paper", "fixed", "argmax", "calibrated"] = "paper"
