@@ -23,6 +23,7 @@ def select(
     """The evaluators that the options name, each failure mode owned by exactly one.
 
     ``judges`` is ``none``, ``three``, ``one`` or names of judges; they call through ``models``.
+    ``scorers`` are names with commas between: ``hallucination``, ``nli``.
 
     Raises:
         UsageError: a name is not known, or two evaluators own the same mode.
@@ -33,10 +34,22 @@ def select(
         from evals.judges import Models, load_judges
 
         chosen += load_judges(judges, models or Models(config), config, repeats=judge_repeat)
-    if scorers:
-        raise UsageError(f"--scorers {scorers!r}: none is known")
+    for name in dict.fromkeys(each.strip() for each in scorers.split(",") if each.strip()):
+        chosen.append(_scorer(name, config, models))
     _refuse_shared_modes(chosen)
     return chosen
+
+
+def _scorer(name: str, config: Config, models: "Models | None") -> Evaluator:
+    if name == "hallucination":
+        from evals.hallucination import hallucination_evaluator
+
+        return hallucination_evaluator(config, models)
+    if name == "nli":
+        from evals.nli import nli_evaluator
+
+        return nli_evaluator(config)
+    raise UsageError(f"--scorers {name!r}: give hallucination, nli, or both with a comma between")
 
 
 def _refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:

@@ -9,6 +9,9 @@ from evals.cli.shell import Number, Whole, command
 from evals.errors import ExitCode, UsageError
 
 _SNAPSHOTS = Path("snapshots")
+_SCORERS = (
+    "Scorers to add, with commas between: hallucination, nli (default: none). See [hallucination]."
+)
 
 
 @command(
@@ -18,6 +21,7 @@ _SNAPSHOTS = Path("snapshots")
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
         "repeat": "With --dataset: how many experiments to make, as one group (default: 1).",
         **OPTIONS,
+        "scorers": _SCORERS,
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
         "concurrency": "Answers evaluated at once (default: 8).",
@@ -31,6 +35,7 @@ def experiment(
     repeat: int = Whole(1),
     judges: str = "none",
     judge_repeat: int = Whole(1),
+    scorers: str = "",
     dry_run: bool = False,
     run_name: str = "",
     resume: str = "",
@@ -63,9 +68,9 @@ def experiment(
     if not dataset and (version or repeat != 1):
         raise UsageError("--version and --repeat go with --dataset")
     models = None
-    if judges != "none":
+    if judges != "none" or scorers:
         models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
-    evaluators = select(judges, models=models, judge_repeat=judge_repeat)
+    evaluators = select(judges, scorers, models=models, judge_repeat=judge_repeat)
     if dry_run:
         if dataset:
             raise UsageError("--dry-run looks at a snapshot: pull the dataset first")
@@ -109,11 +114,16 @@ def experiment(
     help={
         "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
         "judges": OPTIONS["judges"],
+        "scorers": _SCORERS,
         "concurrency": "Answers evaluated at once (default: 8).",
     },
 )
 def score(
-    context: Context, run: str, judges: str = "none", concurrency: int = Whole(8)
+    context: Context,
+    run: str,
+    judges: str = "none",
+    scorers: str = "",
+    concurrency: int = Whole(8),
 ) -> ExitCode:
     """Score a run's outputs again with the checks as they are now, beside its older scorings."""
     import asyncio
@@ -130,7 +140,7 @@ def score(
         asyncio.run(
             score_run(
                 folder,
-                select(judges),
+                select(judges, scorers),
                 Sources(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),

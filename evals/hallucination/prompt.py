@@ -13,7 +13,7 @@ from evals.domain import JsonValue
 from evals.hallucination.model import ContextItem
 from evals.hallucination.wording import speculative, subjective
 from evals.judges.context import Block
-from evals.judges.prompt import _nonces, _shown
+from evals.judges.prompt import marked
 
 _MATERIAL = """\
 How you are given the material:
@@ -104,16 +104,12 @@ def extract_call(question: str, text: str) -> Call:
 
 
 def _call(instructions: str, blocks: Sequence[Block], wanted: str) -> Call:
-    shown = [Block(each.title, _shown(each.text)) for each in blocks]
-    seal, mark = _nonces(version(instructions), shown)
-    lines = [_OPENING.format(seal=seal, mark=mark)]
-    for block in shown:
-        lines.append(f"{block.title}:")
-        lines += [f"{mark} {line}" for line in block.text.splitlines() or [""]]
-    lines.append(_CLOSING.format(seal=seal, wanted=wanted))
+    seal, mark, material = marked(version(instructions), blocks)
+    opening = _OPENING.format(seal=seal, mark=mark)
+    closing = _CLOSING.format(seal=seal, wanted=wanted)
     messages: tuple[dict[str, JsonValue], ...] = (
         {"role": "system", "content": instructions},
-        {"role": "user", "content": "\n".join(lines)},
+        {"role": "user", "content": "\n".join([opening, *material, closing])},
     )
     return Call(messages, seal, mark)
 

@@ -58,15 +58,11 @@ class Prompt(NamedTuple):
 
 def prompt(definition: Definition, version: str, blocks: Iterable[Block]) -> Prompt:
     """The call that shows ``blocks`` to a judge; the same material gives the same call."""
-    shown = [Block(each.title, _shown(each.text)) for each in blocks]
-    seal, mark = _nonces(version, shown)
-    lines = [OPENING.format(seal=seal, mark=mark)]
-    for block in shown:
-        lines.append(f"{block.title}:")
-        lines += [f"{mark} {line}" for line in block.text.splitlines() or [""]]
+    seal, mark, material = marked(version, blocks)
+    opening = OPENING.format(seal=seal, mark=mark)
     modes = ", ".join(mode.name for mode in definition.modes)
-    lines.append(CLOSING.format(seal=seal, modes=modes))
-    system, user = instructions(definition), "\n".join(lines)
+    closing = CLOSING.format(seal=seal, modes=modes)
+    system, user = instructions(definition), "\n".join([opening, *material, closing])
     return Prompt(
         ({"role": "system", "content": system}, {"role": "user", "content": user}), seal, mark
     )
@@ -90,6 +86,17 @@ def _mode(mode: Mode) -> str:
         found = f'present, passage "{example.passage}"' if example.passage else "absent"
         lines.append(f"  verdict: {found}. {example.reason}")
     return "\n".join(lines)
+
+
+def marked(version: str, blocks: Iterable[Block]) -> tuple[str, str, list[str]]:
+    """A seal, a mark, and the lines of ``blocks``, all but their titles behind the mark."""
+    shown = [Block(each.title, _shown(each.text)) for each in blocks]
+    seal, mark = _nonces(version, shown)
+    lines = []
+    for block in shown:
+        lines.append(f"{block.title}:")
+        lines += [f"{mark} {line}" for line in block.text.splitlines() or [""]]
+    return seal, mark, lines
 
 
 def _nonces(version: str, blocks: list[Block]) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from evals.config import Config
@@ -27,7 +28,7 @@ def claims(call: Call) -> dict[str, str]:
     """The statements of a request, by label."""
     lines = call.messages[-1]["content"].splitlines()
     found = {}
-    for title, line in zip(lines, lines[1:], strict=False):
+    for title, line in pairwise(lines):
         if label := re.match(r"CLAIM (C\d+)", title):
             found[label[1]] = line.split("| ", 1)[1]
     return found

@@ -7,8 +7,8 @@ from tests.hallucination.scripted import Table, claims, entry, models, reply, sc
 from tests.servers.openai_server import Call, Reply
 
 CONTEXT = (
-    "Acme employs 123 people. It was founded in Lyon on 12 March 2021. "
-    "Le chiffre d'affaires est de 3,2 M€. Les clients trouvent l'appli excellente.",
+    """Acme employs 123 people. It was founded in Lyon on 12 March 2021.
+Le chiffre d'affaires est de 3,2 M€. Les clients trouvent l'appli excellente.""",
     "Its director is Anne Roy.",
 )
 S, C, U, N = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNSUPPORTED, Verdict.UNSCORED
@@ -173,7 +173,7 @@ async def test_a_missing_verdict_is_shown_and_bounds_the_score() -> None:
     result = await verdicts(output, known)
     assert [each.verdict for each in result.verdicts] == [S, U, N]
     assert (result.state, result.score) == (State.PARTIAL, None)
-    assert (result.best, result.worst) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert [result.best, result.worst] == pytest.approx([1 / 3, 2 / 3])
     assert "No verdict: “Bob Lee is the driver.” (judge: no verdict)" in result.reason
     assert "between 0.333 and 0.667" in result.reason
 
@@ -184,7 +184,7 @@ async def test_code_alone_judges_what_it_can() -> None:
     result = await judge.score(make_run("?", output))
     assert [each.verdict for each in result.verdicts] == [S, C, N]
     assert [each.decided_by for each in result.verdicts] == ["verbatim", "figures", None]
-    assert (result.best, result.worst) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert [result.best, result.worst] == pytest.approx([1 / 3, 2 / 3])
 
 
 async def test_a_negation_left_beside_the_passage_voids_it() -> None:
