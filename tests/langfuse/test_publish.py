@@ -4,16 +4,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from evals.errors import ExitCode, UsageError
 from evals.langfuse.connection import LangfuseError
+from evals.langfuse.delivery import deliver
 from evals.langfuse.publish import publish
 from evals.langfuse.push import push
 from evals.langfuse.receipt import Receipt, load_receipt
+from evals.langfuse.scores import ScoreBody
 from evals.runs import RunFolder, RunView, score_run
 from evals.source import Sources
 from tests.langfuse.conftest import Link
-from tests.langfuse.worlds import MISSING, Shy, Wrong, audit, case, snapshot
+from tests.langfuse.worlds import MISSING, TIME, Shy, Wrong, audit, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 
 NAME = "études/démo"
@@ -162,6 +165,39 @@ async def test_faults_are_told_and_repaired(
     assert server.secret_key not in (run.path / "langfuse.json").read_text(encoding="utf-8")
     server.faults.answers.clear()
     whole(publish(link(), run))
+
+
+@pytest.mark.parametrize("path", ["/otel", "/scores"])
+async def test_answers_slower_than_the_timeout_are_told_and_repaired(
+    link: Link, server: LangfuseServer, run: RunFolder, path: str
+) -> None:
+    server.faults.slow[path] = 0.8
+    receipt = publish(link(attempts=1, deadline=0.1, timeout=0.4), run, NAME)
+    assert receipt.items == CASES
+    server.faults.slow.clear()
+    whole(publish(link(), run))
+    assert len(roots(server)) == CASES
+    assert len(server.store.scores) == SCORES + RUN_SCORES
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_cannot_even_be_built(value: float) -> None:
+    with pytest.raises(ValidationError):
+        ScoreBody(id="i", trace_id="t", name="n", value=value, timestamp=TIME)
+
+
+async def test_scores_too_large_for_one_request_are_split(
+    link: Link, server: LangfuseServer
+) -> None:
+    big = [
+        ScoreBody(id=f"i{n}", trace_id="t", name="n", value=n, comment="é" * 60_000, timestamp=TIME)
+        for n in range(20)
+    ]
+    impossible = big[0].model_copy(update={"id": "huge", "comment": "é" * 600_000})
+    delivery = deliver(link(), [*big, impossible])
+    assert delivery.accepted == 20
+    assert list(delivery.rejected) == ["n (huge)"]
+    assert server.count("POST", "/scores") < 20
 
 
 async def test_rejects_inside_a_207_are_sent_again_and_then_told(
