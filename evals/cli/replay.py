@@ -52,7 +52,8 @@ _COMMON = {
     "params": "'production' (default): as recorded with each case; 'tier': the tier's own.",
     "prompt": "'live' (default): rendered from code now; 'frozen': as recorded.",
     "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
-    "judges": "LLM judges to add to the code checks (default: none).",
+    "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
+    "scorers": "Scorers to add, with commas between: hallucination, nli (default: none).",
     "concurrency": "Calls under way at once (default: 20).",
     "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
     "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
@@ -81,6 +82,7 @@ def replay(
     tools: str = "",
     repeat: int = Whole(1),
     judges: str = "none",
+    scorers: str = "",
     concurrency: int = Whole(20),
     budget_tokens: int = Whole(0),
     budget_cost: float = Number(0),
@@ -134,6 +136,7 @@ def replay(
         name=run_name,
         repeats=repeat,
         judges=judges,
+        scorers=scorers,
         concurrency=concurrency,
         mock=answers,
         check=not (no_preflight or answers),
@@ -166,20 +169,26 @@ def _run(
     name: str,
     repeats: int,
     judges: str,
+    scorers: str,
     concurrency: int,
     mock: "Path | None",
     check: bool,
 ) -> "list[RunFolder]":
     """Ask the endpoint, start the runs unless they were begun already, and fill them."""
     import asyncio
+    from pathlib import Path
 
     from evals.evaluators import select
+    from evals.judges import Models
     from evals.llm.preflight import preflight as ask
     from evals.llm.preflight import refuse
     from evals.replay.session import carry_out, start
     from evals.runs.progress import track
 
-    evaluators = select(judges)
+    # Judges and assistant share one budget; their calls are limited apart.
+    cache = Path(_CACHE) if llm.cache else None
+    models = Models(concurrency=concurrency, budget=llm.budget, cache=cache)
+    evaluators = select(judges, scorers, models=models)
 
     async def work() -> "list[RunFolder]":
         async with llm:
@@ -196,6 +205,7 @@ def _run(
                     mock=mock,
                     on_item=advance,
                 )
+            await models.aclose()
             return folders
 
     return asyncio.run(work())
@@ -221,16 +231,19 @@ def _show(folder: "RunFolder") -> None:
     out = console()
     out.print(overview(_write_page(folder), folder.path / "report.html"))
     for subject, words, loud in lines(folder.run, world(folder.outputs())):
-        out.print(f"{subject}: {line(words)}", style="bold yellow" if loud else None)
+        if loud:
+            out.print(f"{subject}: {line(words)}", style="bold yellow")
 
 
 def _conclude(folders: "list[RunFolder]") -> ExitCode:
+    from evals.cli.judges import print_accounts
     from evals.report.terminal import console
 
-    if all(folder.run.state == "complete" for folder in folders):
-        return ExitCode.OK
-    unfinished = next(folder for folder in folders if folder.run.state != "complete")
-    name = unfinished.run.group or unfinished.path.name
+    judged = max([print_accounts(folder) for folder in folders])
+    unfinished = [folder for folder in folders if folder.run.state != "complete"]
+    if not unfinished:
+        return judged
+    name = unfinished[0].run.group or unfinished[0].path.name
     console().print(f"Incomplete; go on with: invoke replay --resume {name}", style="bold red")
     return ExitCode.INCOMPLETE
 
@@ -254,6 +267,7 @@ def migrate(
     tools: str = "",
     repeat: int = Whole(2),
     judges: str = "none",
+    scorers: str = "",
     concurrency: int = Whole(20),
     budget_tokens: int = Whole(0),
     budget_cost: float = Number(0),
@@ -311,6 +325,7 @@ def migrate(
             name=group,
             repeats=repeat,
             judges=judges,
+            scorers=scorers,
             concurrency=concurrency,
             mock=None,
             check=not no_preflight,
