@@ -4,7 +4,17 @@ from importlib import import_module
 
 from invoke.collection import Collection
 
-_MODULES = ("snapshot", "experiment", "judges", "replay", "report", "nli", "compare", "langfuse")
+_MODULES = (
+    "snapshot",
+    "experiment",
+    "judges",
+    "replay",
+    "report",
+    "nli",
+    "qa",
+    "compare",
+    "langfuse",
+)
 """In the order of a working day; each exposes ``tasks``, a tuple of Invoke tasks."""
 
 
