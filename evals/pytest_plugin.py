@@ -5,7 +5,9 @@ and ``--ancrage-policy``. A test that takes the fixture ``ancrage_case`` runs on
 fixture ``ancrage_run`` is the run as a whole. Nothing heavy is imported until one is used.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,10 +149,11 @@ def ancrage_run(pytestconfig: pytest.Config) -> "Group":
 
 
 @pytest.fixture
-def assert_ships(pytestconfig: pytest.Config, ancrage_run: "Group") -> "Decision":
-    """The gate's decision under the options of the command line; fails the test unless it ships."""
+def assert_ships(pytestconfig: pytest.Config, ancrage_run: "Group") -> "Callable[[], Decision]":
+    """``assert_no_regression`` on the run, under the options of the command line."""
     policy = pytestconfig.getoption("--ancrage-policy")
-    return assert_no_regression(
+    return partial(
+        assert_no_regression,
         ancrage_run,
         pytestconfig.getoption("--ancrage-baseline"),
         policy=Path(policy) if policy else None,

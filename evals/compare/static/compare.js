@@ -173,9 +173,9 @@
 
   const SIGNS = { fail: "✕", pass: "✓", unscored: "?", missing: "–", absent: "" };
   const WORDS = { fail: "fails", pass: "passes", unscored: "unscored", missing: "no answer", absent: "not in the run" };
-  function cell(found, name) {
+  function cell(found, name, single) {
     const sign = found.kind === "fail" && found.fails > 1 ? `✕ ${found.fails}` : SIGNS[found.kind];
-    const words = found.kind === "fail" && !view.mode ? `fails ${plural(found.fails, "mode")}` : WORDS[found.kind];
+    const words = found.kind === "fail" && !single ? `fails ${plural(found.fails, "mode")}` : WORDS[found.kind];
     return h("span", { class: `cell ${found.kind}`, title: `${name}: ${words}`, role: "img", "aria-label": words }, sign);
   }
   const tags = (c) => [
@@ -189,7 +189,7 @@
       h("td", {}, h("a", { href: address({ case: cases[at], left: "", right: "" }), title: cases[at] }, h("code", {}, cases[at]))),
       h("td", { dir: "auto", title: questions[at] }, questions[at]),
       h("td", { class: "study", title: studies[at] }, studies[at]),
-      runs.map((run, i) => h("td", { class: i && runs[i - 1].side !== run.side ? "run first-of-side" : "run" }, cell(outcome(i, at), run.name))));
+      runs.map((run, i) => h("td", { class: i && runs[i - 1].side !== run.side ? "run first-of-side" : "run" }, cell(outcome(i, at), run.name, Boolean(view.mode)))));
   }
 
   /* --- word by word ------------------------------------------------------------------------ */
@@ -298,7 +298,7 @@
         h("tbody", {}, modes.map(([name], m) => {
           const codes = runs.map((_, run) => outcomes[m][run][at]);
           return h("tr", { class: new Set(codes).size > 1 ? "differs-here" : null }, h("th", { scope: "row" }, title[name]),
-            runs.map((run, i) => h("td", {}, cell(looked(name)(i, at), run.name))));
+            runs.map((run, i) => h("td", {}, cell(looked(name)(i, at), run.name, true))));
         }))),
       h("div", { class: "choices" }, chooser("left", "Left", left), chooser("right", "Right", right)),
       pair);

@@ -1,0 +1,168 @@
+"""The page in a real browser: matrix, filters, deep links, keys, hostile text, size."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evals.compare.html import write_html
+from evals.compare.paired import compare
+from evals.compare.results import Group, find_group
+from tests.compare.runs import results, world, write_run
+
+pytest_plugins = ("tests.browser",)
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> « ça » \u202eevil"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """A page of three runs over 40 cases: 6 get worse, 2 better, 1 is unscored."""
+    data = world(tmp_path / "snap", 40, studies=4)
+    root = tmp_path / "runs"
+    clean = [0.0] * 40
+    write_run(root, data, "one", {"x": [*[0.0] * 6, 1.0, 1.0, *[0.0] * 32], "y": clean})
+    write_run(
+        root, data, "two", {"x": [*[1.0] * 6, 0.0, 0.0, None, *[0.0] * 31], "y": clean},
+        answers={"c000": f"Réponse très changée {HOSTILE}"},
+    )  # fmt: skip
+    write_run(root, data, "three", {"x": clean, "y": clean})
+    return page_of([find_group(name, root) for name in ("one", "two", "three")], tmp_path)
+
+
+def page_of(sides: list[Group], folder: Path) -> str:
+    """Write the page and give its address."""
+    path = folder / "compare.html"
+    write_html(sides, [compare(sides[0], side) for side in sides[1:]], path)
+    return path.as_uri()
+
+
+def test_overview_and_matrix_tell_the_same(page: Page, url: str) -> None:
+    page.goto(url)
+    expect(page.locator("h1")).to_have_text("one → two → three")
+    expect(page.locator("#rows tr")).to_have_count(40)
+    worse = page.locator(".modes a.bad").first
+    expect(worse).to_have_text("6 worse")
+    worse.click()
+    expect(page.locator("#count")).to_have_text("6 of 40 cases")
+    first = page.locator("#rows tr").first
+    expect(first.locator(".cell")).to_have_text(["✓", "✕", "✓"])
+    assert "show=worse" in page.url
+    assert "mode=x" in page.url
+
+
+def test_filters_search_and_sorting(page: Page, url: str) -> None:
+    page.goto(url)
+    for show, count in (("better", 2), ("unscored", 1), ("failing", 8), ("changed", 8)):
+        page.select_option("#show", show)
+        expect(page.locator("#count")).to_have_text(f"{count} of 40 cases")
+    page.select_option("#mode", "y")
+    expect(page.locator("#count")).to_contain_text("No case matches")
+    page.click("#clear")
+    page.select_option("#study", "s1")
+    expect(page.locator("#count")).to_have_text("10 of 40 cases")
+    page.fill("#q", "question 13")
+    expect(page.locator("#count")).to_have_text("1 of 40 cases")
+    page.click("#clear")
+    page.click("[data-sort=case]")
+    page.click("[data-sort=case]")
+    expect(page.locator("#rows tr").first).to_contain_text("c039")
+    page.click("[data-sort=run1]")
+    expect(page.locator("#rows tr").first.locator(".cell").nth(1)).to_have_text("✕")
+
+
+def test_keys_open_a_case_side_by_side_and_go_to_the_passage(page: Page, url: str) -> None:
+    page.goto(url)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator(".pair section")).to_have_count(2)
+    expect(page.locator(".pair .right .changed").first).to_be_visible()
+    expect(page.locator(".pair .right mark")).to_have_count(1)
+    page.keyboard.press("n")
+    expect(page.locator(".pair .right mark.current")).to_have_text("Réponse", use_inner_text=True)
+    page.keyboard.press("3")
+    expect(page.locator(".pair .right h2")).to_have_text("three")
+    page.keyboard.press("j")
+    expect(page.locator("#place")).to_have_text("2 of 40")
+    page.keyboard.press("Escape")
+    expect(page.locator("#overview")).to_be_visible()
+    expect(page.locator("#rows tr.current")).to_have_count(1)
+
+
+def test_a_deep_link_opens_its_case_and_its_runs(page: Page, url: str) -> None:
+    page.goto(f"{url}#case=c006&left=2&right=3")
+    expect(page.locator(".pair .left h2")).to_have_text("two")
+    expect(page.locator(".pair .right h2")).to_have_text("three")
+    expect(page.locator("#case code").first).to_be_visible()
+
+
+def test_hostile_text_stays_text(page: Page, url: str) -> None:
+    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    page.goto(f"{url}#case=c000&left=1&right=2")
+    answer = page.locator(".pair .right .answer")
+    expect(answer).to_contain_text("<img src=x onerror=alert(2)>")
+    expect(answer).to_contain_text("\ufffdevil")
+    assert page.locator("img").count() == 0
+    source = page.content()
+    assert "Content-Security-Policy" in source
+    assert "unsafe" not in re.search(r'content="(default-src[^"]*)"', source).group(1)  # type: ignore[union-attr]
+
+
+def test_the_difference_rebuilds_both_texts(page: Page, url: str) -> None:
+    page.goto(f"{url}#case=c000&left=1&right=2")
+    for side in ("left", "right"):
+        whole = page.locator(f".pair .{side} .answer").text_content() or ""
+        data = page.locator('script.detail[data-case="0"]').text_content() or ""
+        text = json.loads(data)[0 if side == "left" else 1]["text"]
+        assert whole == text
+    changed = page.locator(".pair .left .changed").all_text_contents()
+    assert "one" in " ".join(changed)
+
+
+def test_light_and_dark_and_print(page: Page, url: str) -> None:
+    page.goto(url)
+    colours = set()
+    for _ in range(3):
+        page.keyboard.press("t")
+        colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(colours) == 2
+    page.emulate_media(media="print")
+    expect(page.locator(".bar")).to_be_hidden()
+    expect(page.locator("#filters")).to_be_hidden()
+    expect(page.locator("#matrix")).to_be_visible()
+
+
+def test_repeats_show_flips(page: Page, tmp_path: Path) -> None:
+    one = (results({"x": [0.0, 0.0, 1.0]}, name="a"), results({"x": [0.0, 1.0, 1.0]}, name="b"))
+    page.goto(page_of([one, (results({"x": [0.0, 0.0, 1.0]}, name="c"),)], tmp_path))
+    expect(page.locator(".repeats tbody tr")).to_have_count(1)
+    page.select_option("#show", "flips")
+    expect(page.locator("#count")).to_have_text("1 of 3 cases")
+    page.locator("#rows tr").first.click()
+    expect(page.locator("#case .absent").first).to_be_visible()
+
+
+def test_five_thousand_cases_and_five_runs(page: Page, tmp_path: Path) -> None:
+    """Generous bounds: they catch a page that hangs, not a slow machine."""
+    sides: list[Group] = []
+    for run in range(5):
+        values = {
+            f"m{mode}": [float((at * 7 + run * 3 + mode) % 11 == 0) for at in range(5000)]
+            for mode in range(10)
+        }
+        sides.append(
+            (results(values, name=f"run-{run}", studies=[f"s{at % 99}" for at in range(5000)]),)
+        )
+    url = page_of(sides, tmp_path)
+    page.set_default_timeout(20_000)
+    start = time.perf_counter()
+    page.goto(url)
+    expect(page.locator("#count")).to_have_text("All 5000 cases", timeout=20_000)
+    assert time.perf_counter() - start < 15
+    assert page.locator("#rows tr").count() <= 600
+    page.select_option("#mode", "m3")
+    page.select_option("#show", "worse")
+    expect(page.locator("#count")).to_contain_text("of 5000 cases", timeout=20_000)

@@ -1,0 +1,70 @@
+"""The plugin inside a pytest of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.compare.runs import world, write_run
+
+SUITE = """
+from evals.pytest_plugin import assert_no_regression
+
+def test_case(ancrage_case):
+    ancrage_case.assert_passes("x")
+
+def test_gate(assert_ships):
+    assert assert_ships().words == "SHIP"
+
+def test_by_hand(ancrage_run):
+    assert_no_regression(ancrage_run, "main")
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three runs, a baseline and a suite."""
+    folder = tmp_path_factory.mktemp("place")
+    data = world(folder / "snap", 40, studies=40)
+    write_run(folder / "runs", data, "good", {"x": [0.0] * 40})
+    write_run(folder / "runs", data, "worse", {"x": [1.0] * 9 + [None] + [0.0] * 30})
+    (folder / "test_suite.py").write_text(SUITE, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    return folder
+
+
+def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Pytest on the suite."""
+    command = [sys.executable, "-m", "pytest", "-p", "evals.pytest_plugin", "-q", "--tb=line"]
+    return subprocess.run(
+        [*command, "-p", "no:cacheprovider", *arguments],
+        cwd=place, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_a_missing_baseline_fails(place: Path) -> None:
+    found = run(place, "--ancrage-run", "good", "-k", "gate")
+    assert found.returncode == 1
+    assert "INCONCLUSIVE" in found.stdout
+
+
+def test_a_test_a_case_and_the_gate(place: Path) -> None:
+    from evals.compare.baseline import write_baseline
+    from evals.compare.results import find_group
+
+    write_baseline("main", find_group("good", place / "runs"), place)
+    good = run(place, "--ancrage-run", "good")
+    assert good.returncode == 0, good.stdout
+    assert "42 passed" in good.stdout
+    worse = run(place, "--ancrage-run", "worse")
+    assert worse.returncode == 1
+    assert "12 failed, 30 passed" in worse.stdout
+    assert "x is unscored: no verdict" in worse.stdout
+    assert "x fails (score 1)" in worse.stdout
+
+
+def test_a_run_that_does_not_exist_is_wrong_use(place: Path) -> None:
+    found = run(place, "--ancrage-run", "nothing")
+    assert found.returncode != 0
+    assert "no run answers to 'nothing'" in found.stdout + found.stderr
