@@ -35,7 +35,7 @@ _CLAIMS: dict[str, Any] = {
     "type": "array",
     "items": {"type": "object", "properties": {"passage": _TEXT, "statement": _TEXT}},
 }
-_LABEL = re.compile(r"\W*(?:c|claim)?\W*(\d{1,6})\W*", re.IGNORECASE)
+_LABEL = re.compile(r"[\s\[(]*(?:c|claim)?\s*(\d{1,6})[\s\]).:]*", re.IGNORECASE)
 
 
 class Reply(BaseModel):

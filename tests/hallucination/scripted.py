@@ -26,7 +26,7 @@ def seal(call: Call) -> str:
 
 def claims(call: Call) -> dict[str, str]:
     """The statements of a request, by label."""
-    lines = call.messages[-1]["content"].splitlines()
+    lines = call.messages[1]["content"].splitlines()
     found = {}
     for title, line in pairwise(lines):
         if label := re.match(r"CLAIM (C\d+)", title):
@@ -39,7 +39,7 @@ def reply(call: Call, entries: object, field: str = "verdicts") -> Say:
     return Say(json.dumps({"seal": seal(call), field: entries}, ensure_ascii=False))
 
 
-def entry(label: str, verdict: Any, passage: Any = None, reason: str = "parce que") -> Any:
+def entry(label: str, verdict: Any, passage: Any = None, reason: Any = "parce que") -> Any:
     return {"claim": label, "verdict": verdict, "passage": passage, "reason": reason}
 
 
@@ -70,5 +70,5 @@ def scorer(
 ) -> Iterator[tuple[HallucinationScorer, OpenAIServer]]:
     """A scorer whose model is a loopback server."""
     with OpenAIServer(script) as server:
-        tier = Tier(model="judge", endpoint=server.url, timeout=5, retries=0)
+        tier = Tier(model="judge", endpoint=server.url, timeout=2, retries=0)
         yield hallucination_scorer(tier, models=models(), **options), server
