@@ -28,6 +28,11 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "rows of a table": lambda n: "| « a » | R-1 | M-1 |\n" * n,
     "emphasis": lambda n: "*_" * n,
     "parentheses": lambda n: "(R-1 " * n,
+    "one long row": lambda n: "| " + "« a » [R-1, M-1] | " * n,
+    "respondents before": lambda n: "R-1 (M-1) " * n,
+    "footnotes": lambda n: "« a »[^1] " * n + "\n[^1]: R-1, M-1" * n,
+    "attributions": lambda n: "> a\n> — [R-1, M-1]\n" * n,
+    "tags": lambda n: "« a »" + "<br>" * n + "« b »" + "<b" * n,
 }
 
 

@@ -15,10 +15,41 @@ _FOLD[ord("、")] = ord(",")
 """One character for one, so that offsets stand."""
 
 _ATOM = re.compile(r"[^\s,;/|·•&+:()=\[\]{}<>«»“”\"]+")
-_STRIP = "*_~`.'’#@"
+_STRIP = "*_~`.'’#@\\"
+_NEUTRAL = frozenset(
+    {
+        "",
+        "-",
+        "–",
+        "—",
+        "et",
+        "and",
+        "y",
+        "und",
+        "e",
+        "cf",
+        "source",
+        "sources",
+        "répondant",
+        "répondante",
+        "respondent",
+        "participant",
+        "participante",
+        "message",
+        "msg",
+        "id",
+        "n°",
+        "no",
+        "réf",
+        "ref",
+    }
+)
+"""Words in a bracket that say nothing against its being a citation."""
 _LONGEST_TOKEN = 64
 _LONGEST_UNCLOSED = 200
-_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_OWNER = 80
+"""Characters before a bracket in which the respondent of ``R-012 (M-0034)`` is looked for."""
+_ROW = re.compile(r"^[ \t]*\|[^\n]*\|[^\n]*$", re.MULTILINE)
 
 
 def fold(text: str) -> str:
@@ -45,7 +76,12 @@ def find(text: str, folded: str, grammar: Grammar) -> list[Citation]:
         if opened is not None:
             found += _unclosed(text, folded, opened, at, grammar)
         opened = at if mark in closers else None
-    return sorted(found + _rows(text, folded, found, grammar), key=lambda each: each.start)
+    return sorted(found + _bare_rows(text, folded, found, grammar), key=lambda each: each.start)
+
+
+def rows(text: str) -> list[tuple[int, int]]:
+    """The span of each line that is a row of a Markdown table."""
+    return [match.span() for match in _ROW.finditer(text)]
 
 
 def bare(text: str, folded: str, start: int, grammar: Grammar) -> Citation | None:
@@ -60,6 +96,28 @@ def bare(text: str, folded: str, start: int, grammar: Grammar) -> Citation | Non
     )
 
 
+def bare_before(text: str, folded: str, end: int, grammar: Grammar) -> Citation | None:
+    """The ids written without brackets that lead to ``end`` on its line: ``R-1, M-1 : « … »``."""
+    begin = max(0, end - 80)
+    start = text.rfind("\n", begin, end) + 1
+    if start < begin:
+        return None
+    tokens, attempts, words = _read(folded, start, end, grammar)
+    if attempts or words or not any(token.kind == "message" for token in tokens):
+        return None
+    return _citation(
+        text, tokens[0].start, tokens[-1].end, tokens, "the ids stand without brackets"
+    )
+
+
+def listed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Citation | None:
+    """The ids between two offsets as one citation, when a message is among them."""
+    tokens = [token for token, _ in _tokens(folded, start, end, grammar) if token]
+    if not any(token.kind == "message" for token in tokens):
+        return None
+    return _citation(text, tokens[0].start, tokens[-1].end, tokens, None)
+
+
 def _closed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> list[Citation]:
     tokens, attempts, words = _read(folded, start + 1, end - 1, grammar)
     cites = bool(tokens or attempts)
@@ -69,7 +127,23 @@ def _closed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> l
     if not cites:
         return []
     fault = f"{attempts[0]!r} cannot be read as an id" if attempts else None
+    if not fault and tokens and all(token.kind == "message" for token in tokens):
+        owner = _owner(folded, start, grammar)
+        if owner:
+            return [_citation(text, owner.start, end, [owner, *tokens], None)]
     return [_citation(text, start, end, tokens, fault)]
+
+
+def _owner(folded: str, start: int, grammar: Grammar) -> Token | None:
+    """The respondent written right before a bracket of messages: ``R-012 (M-0034)``."""
+    cut = max(0, start - _OWNER)
+    begin = max(cut, folded.rfind("\n", cut, start) + 1)
+    last = None
+    for token, _ in _tokens(folded, begin, start, grammar):
+        last = token
+    if last is None or last.kind != "respondent" or (last.start == cut > 0):
+        return None
+    return last if not folded[last.end : start].strip(" *_~`") else None
 
 
 def _unclosed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> list[Citation]:
@@ -83,17 +157,17 @@ def _unclosed(text: str, folded: str, start: int, end: int, grammar: Grammar) ->
     return [_citation(text, start, tokens[-1].end, tokens, "the bracket is not closed")]
 
 
-def _rows(text: str, folded: str, found: Sequence[Citation], grammar: Grammar) -> list[Citation]:
+def _bare_rows(
+    text: str, folded: str, found: Sequence[Citation], grammar: Grammar
+) -> list[Citation]:
     """Rows of Markdown tables whose cells hold bare ids: one citation a row."""
     starts = [each.start for each in found]
-    rows = []
-    for match in _ROW.finditer(text):
-        if bisect_left(starts, match.start()) != bisect_left(starts, match.end()):
-            continue
-        tokens = [token for token, _ in _tokens(folded, *match.span(), grammar) if token]
-        if any(token.kind == "message" for token in tokens):
-            rows.append(_citation(text, tokens[0].start, tokens[-1].end, tokens, None))
-    return rows
+    bare = []
+    for start, end in rows(text):
+        if bisect_left(starts, start) == bisect_left(starts, end):
+            row = listed(text, folded, start, end, grammar)
+            bare += [row] if row else []
+    return bare
 
 
 def _leading(folded: str, start: int, end: int, grammar: Grammar) -> list[Token]:
@@ -132,7 +206,7 @@ def _read(
             tokens.append(token)
         elif len(atom) <= _LONGEST_TOKEN and grammar.attempt.fullmatch(atom):
             attempts.append(atom)
-        elif atom.casefold() not in {"", "-", "et", "and", "y", "und", "e", "cf", "source"}:
+        elif atom.casefold() not in _NEUTRAL:
             words.append(atom)
     return tokens, attempts, words
 

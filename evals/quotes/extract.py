@@ -242,8 +242,9 @@ def _with_depth(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
     return tuple(result)
 
 
-_BLOCK_LINE = re.compile(r"^[ \t]{0,3}>[ \t>]*(?P<words>[^\n]*)", re.MULTILINE)
+_BLOCK_LINE = re.compile(r"^[ \t]{0,3}>[ \t>]*(?P<words>[^\n]*?)\r?$", re.MULTILINE)
 _BRACKETS = re.compile(r"(?:[ \t]{0,4}[\[【][^\[\]【】]{1,200}[\]】][ \t*_.,;]{0,4}){1,9}\Z")
+_ATTRIBUTION = re.compile(r"[*_]{0,3}(?:[—–]|--|-(?=[ \t*_]{0,4}[\[【(]))")
 _OWN_MARKS = re.compile(r"[*_]{0,3}[«“„‟\"‘]|\[!|\Z")
 
 
@@ -251,17 +252,27 @@ def _block_quotes(text: str) -> Iterator[Quote]:
     """Markdown block quotes without marks of their own: one a run of ``>`` lines.
 
     A line that ends with a bracket, such as an id, ends its quote; the quote ends before it.
+    A later line that begins with a dash, or is a bracket alone, says who speaks: ``> — R-012``.
     """
     run: list[re.Match[str]] = []
+    end, spoken = -1, ""
     for line in _BLOCK_LINE.finditer(text):
-        if run and (line.start() != run[-1].end() + 1 or not line["words"].strip()):
+        words = line["words"].strip()
+        if line.start() != end + 1:
+            spoken = ""
+        named = spoken and not _ATTRIBUTION.match(spoken) and _ATTRIBUTION.match(words)
+        alone = spoken and _BRACKETS.match(words)
+        if run and (not spoken or not words or named or alone):
             yield from _block(text, run)
             run = []
-        if line["words"].strip():
-            run.append(line)
-            if _BRACKETS.search(line["words"][-1000:]):
-                yield from _block(text, run)
-                run = []
+        end = line.end()
+        if not words or named or alone:
+            continue
+        spoken = words
+        run.append(line)
+        if _BRACKETS.search(line["words"][-1000:]):
+            yield from _block(text, run)
+            run = []
     yield from _block(text, run)
 
 

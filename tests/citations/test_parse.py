@@ -51,6 +51,30 @@ ONE = [[("R-012", "M-0034")]]
         "| R-012 | M-0034 | « très cher » |",
         "« c'est vraiment très cher », dit une cliente de longue date [R-012, M-0034]",
         "“it is far too dear for me” (woman, 34) [R-012, M-0034]",
+        "« très cher » — R-012 (M-0034)",
+        "**R-012** [M-0034] : « très cher »",
+        "« très cher » (répondante R-012, message M-0034)",
+        "« très cher » [[R-012, M-0034]]",
+        "« très cher » [[R-012, M-0034](https://example.org/m/34)]",
+        r"« très cher » \[R-012, M-0034\]",
+        "« très cher » <sup>[R-012, M-0034]</sup>",
+        "- [R-012, M-0034] :\n  « très cher »",
+        "**[R-012, M-0034]**\n> « très cher »",
+        "Une cliente [R-012, M-0034] explique : « c'est vraiment très cher »",
+        "As R-012 (M-0034) puts it, “it is far too dear for me”.",
+        "« très cher »[^1]\n\n[^1]: R-012, M-0034",
+        "« très cher »[^b]\n\n[^b]: [R-012, M-0034]",
+        "« très cher » [1].\n\nSources\n[1] R-012, M-0034",
+        "« très cher » ²\n\n² répondante R-012, message M-0034",
+        "> très cher\n> — [R-012, M-0034]",
+        "> très cher\r\n> — [R-012, M-0034]\r\n",
+        "> très cher\n>\n> — R-012 (M-0034)",
+        "> « très cher »\n> [R-012, M-0034]",
+        "> *très cher*\n> -- [R-012, M-0034]",
+        "> c'est vraiment très cher\n> — une cliente [R-012, M-0034]",
+        "> très cher\n\n[R-012, M-0034]",
+        "« très cher » (traduction : “too dear”) [R-012, M-0034]",
+        "« très cher » [R-012, M-0034] (translated: “far too dear for me”)",
     ],
 )
 def test_one_quote_with_its_pair(text: str) -> None:
@@ -66,6 +90,8 @@ def test_one_quote_with_its_pair(text: str) -> None:
         ("« a b » [R-1, M-2][R-5, M-9]", [("R-1", "M-2"), ("R-5", "M-9")]),
         ("« a b » [R-1, M-2] [R-5, M-9]", [("R-1", "M-2"), ("R-5", "M-9")]),
         ("« a b » [R-1, M-2], [R-5, M-9]", [("R-1", "M-2"), ("R-5", "M-9")]),
+        ("« a b » [R-1, M-2] et [R-5, M-9]", [("R-1", "M-2"), ("R-5", "M-9")]),
+        ("« a b » [R-1, M-2] / [R-5, M-9]", [("R-1", "M-2"), ("R-5", "M-9")]),
         ("« a b » [R-1, M-2, M-3]", [("R-1", "M-2"), ("R-1", "M-3")]),
         ("« a b » [M-2, R-1, M-3, R-4]", [("R-1", "M-2"), ("R-4", "M-3")]),
         ("« a b » [M-2]", [(None, "M-2")]),
@@ -94,8 +120,45 @@ def test_a_bracket_belongs_to_the_quote_before_it_not_to_the_next() -> None:
     assert pairs("« un » [R-1, M-1] « deux » [R-2, M-2]") == [[("R-1", "M-1")], [("R-2", "M-2")]]
 
 
-def test_a_paragraph_break_parts_quote_and_bracket() -> None:
-    assert pairs("« très cher »\n\n[R-1, M-2]") == [[]]
+@pytest.mark.parametrize("blank", ["\n\n", "\r\n\r\n", "\n \t\n"])
+def test_a_paragraph_break_parts_quote_and_bracket(blank: str) -> None:
+    assert pairs(f"« très cher »{blank}[R-1, M-2]") == [[]]
+
+
+def test_a_bracket_that_leads_to_the_next_quote_is_not_shared() -> None:
+    text = "« un » [R-1, M-1] et [R-2, M-2] : « deux »"
+    assert pairs(text) == [[("R-1", "M-1")], [("R-2", "M-2")]]
+
+
+def test_a_bracket_that_has_its_quote_does_not_introduce_another() -> None:
+    text = "« très cher » [R-1, M-1] ajoute : « ça ne vaut pas le prix »"
+    assert pairs(text) == [[("R-1", "M-1")], []]
+
+
+def test_two_quotes_introduced_by_one_bracket_share_it() -> None:
+    text = "R-1 [M-1] dit « c'est bien trop cher » et « bien trop lent »."
+    assert pairs(text) == [[("R-1", "M-1")]] * 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| Qui | Où | Quoi |\n|---|---|---|\n| R-1 | M-1 | « un » |\n| R-2 | M-2 | « deux » |",
+        "| « un » / « deux » | [R-1, M-1] / [R-2, M-2] |",
+        "| « un »<br>« deux » | [R-1, M-1]<br>[R-2, M-2] |",
+        "| [R-1, M-1]<br>[R-2, M-2] | « un »<br>« deux » |",
+        "| « un » [R-1, M-1] | « deux » [R-2, M-2] |",
+        "| « un » [R-1, M-1]\n| « deux » [R-2, M-2]",
+        "« un »[^1] et « deux »[^2]\n\n[^1]: R-1, M-1\n[^2]: R-2, M-2",
+        "> un [R-1, M-1]\r\n> deux [R-2, M-2]\r\n",
+    ],
+)
+def test_each_quote_has_its_own_pair(text: str) -> None:
+    assert pairs(text) == [[("R-1", "M-1")], [("R-2", "M-2")]]
+
+
+def test_a_footnote_without_ids_cites_nothing() -> None:
+    assert pairs("« très cher »[^1]\n\n[^1]: le barème de 2024") == [[]]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +216,22 @@ def test_what_means_to_cite_and_cannot_be_read_is_at_fault(text: str, passage: s
     faulty = [each for each in parse(text).citations if each.fault]
     assert [each.text for each in faulty] == [passage]
     assert text[faulty[0].start : faulty[0].end] == passage
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["R-012, M-0034 : « très cher »", "> très cher\n> — R-012, M-0034"],
+)
+def test_ids_without_brackets_are_at_fault_before_a_quote_too(text: str) -> None:
+    (quote,) = parse(text).quotes
+    (citation,) = quote.citations
+    assert citation.text == "R-012, M-0034"
+    assert citation.fault == "the ids stand without brackets"
+
+
+def test_a_dialogue_in_a_block_quote_is_no_attribution() -> None:
+    text = "> — Ça va ?\n> — Non, c'est cassé. [R-1, M-1]"
+    assert [quote.text for quote in parse(text).quotes] == ["— Ça va ?\n> — Non, c'est cassé."]
 
 
 def test_numeric_citations_by_configuration() -> None:
