@@ -212,12 +212,11 @@ def _run(
 
 
 def _write_page(folder: "RunFolder", extra: "tuple[Section, ...]" = ()) -> "Report":
-    """Write a replay's page, with what is particular to replays, into its folder."""
-    from evals.replay.summary import replay_sections
+    """Write a replay's page, with further sections, into its folder."""
     from evals.report.data import read_report
     from evals.report.html import write_html
 
-    report = read_report(folder, sections=(*replay_sections(folder), *extra))
+    report = read_report(folder, sections=extra)
     write_html(report, folder.path / "report.html")
     return report
 

@@ -95,8 +95,17 @@ def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, .
         states=states,
         with_findings=with_findings,
         worst=tuple(item for _, _, item in ranked),
-        sections=(*sections, *_of_judges(view)),
+        sections=(*sections, *_of_replay(folder), *_of_judges(view)),
     )
+
+
+def _of_replay(folder: RunFolder) -> tuple[Section, ...]:
+    """How a replay was done: prompts, parameters, the frozen world."""
+    if "replay" not in folder.run.details:
+        return ()
+    from evals.replay.summary import replay_sections
+
+    return replay_sections(folder)
 
 
 def _of_judges(view: RunView) -> tuple[Section, ...]:

@@ -66,6 +66,9 @@ def test_a_replay_from_the_command_line(workplace: Path, data: Snapshot, cases: 
         assert "24 calls made" in out
         assert "from the cache" not in out
         assert "cost 0.0" in out
+        code, out = run("report", "--run", "r-1")
+        assert code == 0, out
+        assert "Frozen world" in out, "how it was replayed is part of every report"
         again, out = run("replay", "--model", "new", "--run-name", "s")
         assert again == 0, out
         assert "0 calls made, 24 answers from the cache" in out
