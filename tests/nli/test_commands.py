@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from evals.errors import ExitCode, UsageError
+from evals.nli import NLISettings
+from evals.nli.batch import bench_files, calibrate_file, verify_file
 from tests.nli.test_bench import truthful
 
 pytestmark = pytest.mark.usefixtures("torch")
@@ -23,11 +26,17 @@ def invoke(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.fixture
-def model(tiny: Any) -> str:
-    return str(tiny("bert"))
+def settings(tiny: Any) -> NLISettings:
+    return NLISettings(model=str(tiny("bert")), offline=True)
 
 
-def test_verify_keeps_what_is_good_and_names_what_is_not(tmp_path: Path, model: str) -> None:
+def verified(file: Path, settings: NLISettings, *, resume: bool = False) -> ExitCode:
+    return verify_file(str(file), "", settings, recall=False, correct=False, resume=resume)
+
+
+def test_verify_keeps_what_is_good_and_names_what_is_not(
+    tmp_path: Path, settings: NLISettings, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = [
         json.dumps({"id": "a", "answer": "The cat sat on the mat.", "reference": "The cat sat."}),
         '{"id": "b"}',
@@ -35,25 +44,26 @@ def test_verify_keeps_what_is_good_and_names_what_is_not(tmp_path: Path, model: 
         json.dumps({"id": "a", "answer": "Again the same id."}),
         json.dumps({"id": "d", "answer": "The cat is big."}),
     ]
-    (tmp_path / "answers.jsonl").write_text("\n".join(lines), encoding="utf-8-sig")
-    done = invoke(tmp_path, "verify", "answers.jsonl", "--model", model, "--offline")
-    assert done.returncode == 3, done.stderr
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8-sig")
+    assert verified(file, settings) is ExitCode.INCOMPLETE
+    said = capsys.readouterr().out.replace("\n", "")
+    assert "answers.jsonl:2: answer: Field required" in said
+    assert "answers.jsonl:4: id: 'a' occurs twice" in said
     out = tmp_path / "answers.verified.jsonl"
     results = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(r["id"], r["counts"]["claims"]) for r in results] == [("a", 1), ("c", 2), ("d", 1)]
-    assert "answers.jsonl:2: answer: Field required" in done.stdout
-    assert "answers.jsonl:4: id: 'a' occurs twice" in done.stdout
-    again = invoke(tmp_path, "verify", "answers.jsonl", "--model", model, "--offline")
-    assert again.returncode == 2
-    assert "--resume" in again.stderr
+    assert results[2]["counts"] == {"claims": 1, "unscored": 1}
+    with pytest.raises(UsageError, match="--resume"):
+        verified(file, settings)
     out.write_text("".join(out.read_text().splitlines(keepends=True)[:1]) + '{"id": "torn')
-    resumed = invoke(tmp_path, "verify", "answers.jsonl", "--model", model, "--offline", "--resume")
-    assert resumed.returncode == 3
-    ids = [json.loads(line)["id"] for line in out.read_text().splitlines()]
-    assert ids == ["a", "c", "d"]
+    assert verified(file, settings, resume=True) is ExitCode.INCOMPLETE
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "c", "d"]
 
 
-def test_bench_runs_and_recomputes_without_its_model(tmp_path: Path, model: str) -> None:
+def test_bench_recomputes_without_its_model_and_calibration_serves_verify(
+    tmp_path: Path, settings: NLISettings
+) -> None:
     rows = [
         {
             "response": f"r{number}",
@@ -63,26 +73,21 @@ def test_bench_runs_and_recomputes_without_its_model(tmp_path: Path, model: str)
         }
         for number in range(130)
     ]
-    (tmp_path / "claims.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    done = invoke(tmp_path, "bench-nli", "--data", "claims.jsonl", "--model", model, "--offline")
-    assert done.returncode == 0, done.stderr
-    first = (tmp_path / "nli-bench" / "results.json").read_bytes()
-    again = invoke(tmp_path, "bench-nli", "--data", "claims.jsonl", "--model", "gone", "--offline")
-    assert again.returncode == 0, again.stderr
-    assert (tmp_path / "nli-bench" / "results.json").read_bytes() == first
-    assert {p.suffix for p in (tmp_path / "nli-bench").iterdir()} == {
-        ".html", ".json", ".jsonl", ".md", ".png",
-    }  # fmt: skip
-    fitted = invoke(
-        tmp_path, "calibrate-nli", "claims.jsonl", "--model", model, "--offline", "--alpha", "0.2"
-    )
-    assert fitted.returncode == 0, fitted.stderr
-    stored = json.loads((tmp_path / "nli-calibration.json").read_text())
-    assert len(stored["data_hash"]) == 64
-    (tmp_path / "a.jsonl").write_text('{"answer": "the cat sat .", "reference": "the dog ."}')
-    done = invoke(tmp_path, "verify", "a.jsonl", "--model", model, "--offline",
-                  "--rule", "calibrated", "--calibration", "nli-calibration.json")  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    claims, out = tmp_path / "claims.jsonl", tmp_path / "bench"
+    claims.write_text("\n".join(map(json.dumps, rows)))
+    bench_files([str(claims)], str(out), settings, None, "", "")
+    first = (out / "results.json").read_bytes()
+    gone = NLISettings(model="gone", offline=True)
+    bench_files([str(claims)], str(out), gone, None, "", "")
+    assert (out / "results.json").read_bytes() == first
+    assert {p.suffix for p in out.iterdir()} == {".html", ".json", ".jsonl", ".md", ".png"}
+    stored = tmp_path / "calibration.json"
+    calibrate_file(str(claims), str(stored), settings, 0.2, 0.8, 0.1)
+    assert len(json.loads(stored.read_text())["data_hash"]) == 64
+    answers = tmp_path / "a.jsonl"
+    answers.write_text('{"answer": "the cat sat .", "reference": "the dog ."}')
+    ruled = settings.model_copy(update={"rule": "calibrated", "calibration": str(stored)})
+    assert verified(answers, ruled) is ExitCode.OK
 
 
 @pytest.mark.parametrize(
