@@ -9,7 +9,7 @@ import numpy as np
 from evals.compare.compatible import same_data
 from evals.compare.growing import anytime_p
 from evals.compare.model import Comparison, ModeComparison, Side
-from evals.compare.paired import Ignored, outcomes, side
+from evals.compare.paired import Ignored, common_cases, outcomes, side
 from evals.compare.policy import Policy
 from evals.compare.results import Group
 from evals.domain import Frozen, RunState
@@ -49,7 +49,11 @@ def run_checks(policy: Policy, candidate: Group) -> Iterator[Check]:
         answered = f"{len(each.completed)} of {len(each.cases)} cases answered"
         message = f"{origin.id} is {origin.state.value}: {answered}"
         yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
-    items = min(len(each.cases) for each in candidate)
+    cases = common_cases(candidate)
+    if any(len(each.cases) != len(cases) for each in candidate):
+        message = "the repeats do not have the same cases"
+        yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
+    items = len(cases)
     enough = items >= policy.minimum_items
     yield Check(
         name="items",
@@ -73,7 +77,7 @@ def mode_checks(
             yield Check(name="coverage", mode=mode, outcome=Outcome.UNKNOWN, message=message)
             continue
         left_out = ignored.get(mode, frozenset())
-        cases = tuple(case for case in candidate[0].cases if case not in left_out)
+        cases = tuple(case for case in common_cases(candidate) if case not in left_out)
         found = outcomes(candidate, mode, cases)
         yield _coverage(policy, mode, found, candidate)
         if mode in policy.ceilings:

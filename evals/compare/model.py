@@ -50,6 +50,10 @@ class Repeats(Frozen):
     pass_at: dict[int, float | None]
     noise: float | None
     """Standard deviation of one case's outcome between repeats, model and judge together."""
+    model_noise: float | None
+    """The model's part of it; None unless answers were also judged several times."""
+    judge_noise: float | None
+    """Standard deviation between verdicts on one answer; None when none was judged twice."""
     flaky: tuple[str, ...]
     """Cases that flip, most undecided first."""
 
@@ -82,6 +86,8 @@ class ModeComparison(Frozen):
     """The smallest true difference that would have shown, four times in five."""
     noise_floor: float | None
     """What two runs of the same thing stay within, 95 % of the time, as the repeats measured it."""
+    judge_floor: float | None
+    """The part of that floor which comes from the judge alone; None when none was judged twice."""
     worse: tuple[str, ...]
     """Cases newly failing (with repeats: failing more often), largest change first."""
     better: tuple[str, ...]

@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from evals.compare.compatible import compatibility, version_problem
 from evals.compare.model import Comparison, ModeComparison, Note, Side, Verdict
-from evals.compare.repeats import noise_floor, repeats
+from evals.compare.repeats import noise_floor, repeats, verdicts
 from evals.compare.results import Group, Mode
 from evals.errors import UsageError
 from evals.stats import (
+    Noise,
     PairedTest,
     detectable_difference,
     difference_bounds,
     difference_interval,
     effective_size,
     holm,
+    noise,
     rate_bounds,
     rate_interval,
     sign_flip,
@@ -54,8 +56,7 @@ def compare(
         alpha: the chance of any false alarm over all modes together.
         ignored: cases to take out, by mode.
     """
-    everywhere = set.intersection(*(set(each.cases) for each in (*first, *second)))
-    cases = [case for case in first[0].cases if case in everywhere]
+    cases = common_cases((*first, *second))
     studies = dict(zip(first[0].cases, first[0].studies, strict=True))
     clusters = len(set(unit_codes(cases, [studies[case] for case in cases]).tolist()))
     clustered = cluster == "study" or (cluster == "auto" and clusters >= FEWEST_CLUSTERS)
@@ -118,6 +119,8 @@ class Pairing:
     cases: tuple[str, ...]
     first: Floats
     second: Floats
+    noise: tuple[Noise, Noise]
+    """What the repeats of each side, and its repeated verdicts, say of chance."""
     units: NDArray[np.intp] | None
     """The cluster of each case; None when every case is its own."""
     problem: str | None
@@ -174,15 +177,26 @@ def _pair(
     units = None
     if studies is not None:
         units = unit_codes(kept, [studies[case] for case in kept])
+    before, after = outcomes(first, mode.name, kept), outcomes(second, mode.name, kept)
     return Pairing(
         mode=mode,
         cases=kept,
-        first=outcomes(first, mode.name, kept),
-        second=outcomes(second, mode.name, kept),
+        first=before,
+        second=after,
+        noise=(
+            noise(verdicts(first, mode.name, kept, before)),
+            noise(verdicts(second, mode.name, kept, after)),
+        ),
         units=units,
         problem=version_problem(first, second, mode.name),
         ignored=len(cases) - len(kept),
     )
+
+
+def common_cases(runs: Group) -> list[str]:
+    """The cases that every run has, in the order of the first."""
+    everywhere = set.intersection(*(set(each.cases) for each in runs))
+    return [case for case in runs[0].cases if case in everywhere]
 
 
 def unit_codes(cases: Sequence[str], studies: Sequence[str | None]) -> NDArray[np.intp]:
@@ -213,6 +227,7 @@ def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeCom
     detectable = None
     if size:
         detectable = detectable_difference(size, float(np.abs(differences).mean()), level=alpha)
+    runs = [pairing.first.shape[1], pairing.second.shape[1]]
     at = np.flatnonzero(pairing.paired)
     order = np.argsort(-np.abs(differences), kind="stable")
     first, second = (share[pairing.paired] for share in pairing.both)
@@ -233,13 +248,14 @@ def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeCom
         adjusted_p=adjusted,
         units=test.units if test else 0,
         detectable=detectable,
-        noise_floor=noise_floor(pairing.first, pairing.second, differences.size),
+        noise_floor=noise_floor([n.within for n in pairing.noise], runs, differences.size),
+        judge_floor=noise_floor([n.judge for n in pairing.noise], runs, differences.size),
         worse=tuple(pairing.cases[at[i]] for i in order if differences[i] > 0),
         better=tuple(pairing.cases[at[i]] for i in order if differences[i] < 0),
         both_fail=int(np.count_nonzero((first > 0) & (second > 0))),
         ignored=pairing.ignored,
-        first_repeats=repeats(pairing.first, pairing.cases),
-        second_repeats=repeats(pairing.second, pairing.cases),
+        first_repeats=repeats(pairing.first, pairing.cases, pairing.noise[0]),
+        second_repeats=repeats(pairing.second, pairing.cases, pairing.noise[1]),
     )
 
 

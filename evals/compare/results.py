@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -61,6 +62,9 @@ class Results:
     """Why cases are unscored, by mode and case; a baseline does not keep it."""
     completed: tuple[str, ...] = ()
     """The cases that have an output, in the order in which they were answered."""
+    verdicts: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
+    """Where an answer was judged several times, all verdicts (0, 1 or NaN), by mode and case; the
+    first is the one in ``values``."""
     folder: RunFolder | None = None
     """Where the answers are; None for a baseline, which does not hold any."""
 
@@ -87,9 +91,15 @@ class _Score(BaseModel):
     reason: str | None = None
 
 
+class _Details(BaseModel):
+    repeats: Any = None
+    """What a judge asked several times says; other evaluators may mean anything by the word."""
+
+
 class _Evaluation(BaseModel):
     evaluator: str
     scores: tuple[_Score, ...]
+    details: _Details = _Details()
 
 
 class _Scored(BaseModel):
@@ -132,9 +142,13 @@ def read_results(folder: RunFolder) -> Results:
     }
     values = {mode: np.full(len(listed), np.nan) for mode in modes}
     reasons: dict[str, dict[str, str]] = {mode: {} for mode in modes}
-    for case, score in _scores(view, position):
+    verdicts: dict[str, dict[str, tuple[float, ...]]] = {}
+    for case, score, repeats in _scores(view, position):
         if score.name not in values:
             continue
+        if repeats:
+            again = tuple(np.nan if each is None else float(each > 0) for each in repeats)
+            verdicts.setdefault(score.name, {})[case] = again
         values[score.name][position[case]] = np.nan if score.value is None else score.value
         if score.value is None:
             reasons[score.name][case] = score.reason or "no reason given"
@@ -165,11 +179,15 @@ def read_results(folder: RunFolder) -> Results:
         values=values,
         reasons=reasons,
         completed=tuple(outputs),
+        verdicts=verdicts,
         folder=folder,
     )
 
 
-def _scores(view: RunView, known: dict[str, int]) -> Iterator[tuple[str, _Score]]:
+def _scores(
+    view: RunView, known: dict[str, int]
+) -> Iterator[tuple[str, _Score, tuple[float | None, ...]]]:
+    """Case, score, and the scores of all verdicts where the answer was judged several times."""
     for folder in view.scorings:
         wanted = {name for name, (_, home) in view.evaluators.items() if home == folder}
         path = folder.path / "scores.jsonl"
@@ -179,7 +197,15 @@ def _scores(view: RunView, known: dict[str, int]) -> Iterator[tuple[str, _Score]
             for evaluation in entry.evaluations:
                 if evaluation.evaluator in wanted:
                     for score in evaluation.scores:
-                        yield entry.case_id, score
+                        again = _again(evaluation.details.repeats, score.name)
+                        yield entry.case_id, score, again
+
+
+def _again(repeats: Any, mode: str) -> tuple[float | None, ...]:
+    values = repeats.get(mode) if isinstance(repeats, dict) else None
+    if not isinstance(values, list):
+        return ()
+    return tuple(each if isinstance(each, int | float) else None for each in values)
 
 
 @lru_cache(maxsize=4)

@@ -129,6 +129,8 @@ def _change(mode: ModeComparison) -> Text:
         text.append(f"\nunscored: {figures.points_between(mode.bounds)}", "yellow")
     if mode.noise_floor is not None:
         text.append(f"\nnoise: ± {mode.noise_floor * 100:.1f}", "dim")
+    if mode.judge_floor is not None:
+        text.append(f"\njudge's noise: ± {mode.judge_floor * 100:.1f}", "dim")
     return text
 
 

@@ -252,3 +252,9 @@ def test_bad_policies_name_file_and_field(text: str, words: str, tmp_path: Path)
         load_policy(Config(None, {}), tmp_path / "absent.toml")
     with pytest.raises(ValidationError):
         Ignore(case="c", until=TODAY, reason="")
+
+
+def test_repeats_over_different_cases_are_inconclusive() -> None:
+    found = gate((results({"x": [0.0] * 100}), results({"x": [0.0] * 90})))
+    assert found.outcome is Outcome.UNKNOWN
+    assert any("same cases" in check.message for check in found.of(Outcome.UNKNOWN))

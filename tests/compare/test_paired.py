@@ -1,13 +1,16 @@
 """Comparisons: what changed, over which denominators, and when one may not compare."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.compare.model import Verdict
 from evals.compare.paired import compare
+from evals.compare.results import Results
 from evals.domain import RunState
 from evals.stats import mcnemar
 from tests.compare.runs import results
@@ -199,3 +202,32 @@ def test_repeats_are_averaged_by_case_and_compared() -> None:
     assert single.difference == pytest.approx(10 / 30)
     assert single.first_repeats is None
     assert math.isfinite(single.noise_floor or 0)
+
+
+def test_judge_s_noise_is_told_apart_from_the_model_s() -> None:
+    """Each answer is judged three times; a third of the verdicts on a doubtful one differ."""
+    rng = np.random.default_rng(6)
+    n = 600
+    chance = rng.choice([0.0, 0.5, 1.0], n)
+
+    def run() -> Results:
+        answers = rng.random(n) < chance
+        verdicts = np.where(rng.random((n, 3)) < 0.1, ~answers[:, None], answers[:, None])
+        made = results({"x": verdicts[:, 0].astype(float).tolist()})
+        again = {
+            case: tuple(map(float, row)) for case, row in zip(made.cases, verdicts, strict=True)
+        }
+        return replace(made, verdicts={"x": again})
+
+    group = (run(), run(), run())
+    found = compare(group, (run(),)).modes[0]
+    counts = found.first_repeats
+    assert counts is not None
+    assert counts.judge_noise == pytest.approx(0.09**0.5, rel=0.1)
+    # A coin a third of the time, seen through a judge who keeps 0.8 of every difference.
+    assert counts.model_noise == pytest.approx((0.25 / 3 * 0.8**2) ** 0.5, rel=0.15)
+    assert found.judge_floor is not None
+    assert found.noise_floor is not None
+    assert 0 < found.judge_floor < found.noise_floor
+    once = compare((results({"x": [0.0, 1.0]}),) * 2, (results({"x": [0.0, 1.0]}),)).modes[0]
+    assert once.judge_floor is None

@@ -113,3 +113,16 @@ def test_baselines_that_cannot_be_read(tmp_path: Path) -> None:
         read_baseline("main", tmp_path)
     with pytest.raises(UsageError, match="no case"):
         write_baseline("main", (results({}),), tmp_path)
+
+
+def test_repeated_verdicts_of_a_judge_are_read(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 1)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [1]})
+    said = evaluation("x", 1.0, "text", "1").model_copy(
+        update={"details": {"repeats": {"x": [2, None, 0]}, "model": "m"}}
+    )
+    with folder.scorings()[0].journal() as scores:
+        scores.append(Scored(case_id="c000", evaluations=(said,)))
+    first, second, third = read_results(folder).verdicts["x"]["c000"]
+    assert (first, third) == (1.0, 0.0)
+    assert np.isnan(second)
