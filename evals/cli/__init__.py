@@ -8,6 +8,7 @@ _MODULES = (
     "snapshot",
     "experiment",
     "judges",
+    "hallucination",
     "replay",
     "report",
     "nli",

@@ -165,12 +165,12 @@ class Live(Generic[R]):
             return
         try:
             run = self._to_run(identifier, result, *arguments, **options)
-            asyncio.run_coroutine_threadsafe(self._score(run), self._running())
+            asyncio.run_coroutine_threadsafe(self._score(identifier, run), self._running())
         except Exception as error:  # noqa: BLE001
             self._failed(identifier, error)
             self._done()
 
-    async def _score(self, run: Subject) -> None:
+    async def _score(self, identifier: str, run: Subject) -> None:
         try:
             if self._slots is None:
                 self._slots = asyncio.Semaphore(max(1, self._concurrency))
@@ -178,20 +178,20 @@ class Live(Generic[R]):
                 results = [(each.name, await each.score(run)) for each in self.scorers]
             complete = all(result.score is not None for _, result in results)
             self._count("scored" if complete else "unscored")
-            self._deliver(run, results)
+            self._deliver(identifier, run, results)
         except Exception as error:  # noqa: BLE001
-            self._failed(run.case.id, error)
+            self._failed(identifier, error)
         finally:
             self._done()
 
-    def _deliver(self, run: Subject, results: Sequence[tuple[str, R]]) -> None:
+    def _deliver(self, identifier: str, run: Subject, results: Sequence[tuple[str, R]]) -> None:
         if self._on_result is None:
             return
         for name, result in results:
             try:
                 self._on_result(run, name, result)
             except Exception as error:  # noqa: BLE001
-                self._failed(run.case.id, error, "callback_errors")
+                self._failed(identifier, error, "callback_errors")
 
     def _failed(self, identifier: str, error: BaseException, what: str = "failed") -> None:
         self._count(what)

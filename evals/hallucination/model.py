@@ -217,14 +217,16 @@ def _explain(
     contradicted, unsupported = of_kind[Verdict.CONTRADICTED], of_kind[Verdict.UNSUPPORTED]
     wrong, unscored = len(contradicted) + len(unsupported), of_kind[Verdict.UNSCORED]
     if problem:
-        return f"Unscored, none of {_claims(count)} has a verdict: {problem}."
+        return f"Unscored, no verdict on {_claims(count)}: {problem}."
     sentences = []
     if state is State.UNSCORED:
-        sentences.append(f"Unscored: none of {_claims(count)} has a verdict.")
+        sentences.append(f"Unscored, no verdict on {_claims(count)}.")
     elif wrong:
-        split = (
-            f"{len(contradicted)} contradicted by the context, {len(unsupported)} absent from it"
+        kinds = (
+            (contradicted, "contradicted by the context"),
+            (unsupported, "not supported by it"),
         )
+        split = ", ".join(f"{len(kind)} {what}" for kind, what in kinds if kind)
         sentences.append(f"{wrong} of {_claims(count)} hallucinated: {split}.")
     elif unscored:
         sentences.append(f"No hallucination among the {count - len(unscored)} claims judged.")

@@ -38,7 +38,10 @@ async def test_absent_is_hallucinated_and_distinct_from_contradicted() -> None:
         "unsupported": 1,
         "unscored": 0,
     }
-    assert "2 of 3 claims hallucinated: 1 contradicted by the context, 1 absent" in result.reason
+    assert (
+        "2 of 3 claims hallucinated: 1 contradicted by the context, 1 not supported by it"
+        in result.reason
+    )
     shown = result.verdicts[0].passage
     assert shown is not None
     assert (shown.item, shown.passage.text) == (1, "Its director is Anne Roy.")
