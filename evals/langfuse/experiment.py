@@ -249,6 +249,8 @@ class Tracing:
         Raises:
             LangfuseError: Langfuse cannot be reached; the local record is whole.
         """
+        for warning in self.warnings[:3]:
+            say(warning)
         lost = self.exporter.failed - self._failed_before
         if lost:
             say(f"{lost:,} spans were refused or not answered; sending their items again")

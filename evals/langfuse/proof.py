@@ -29,7 +29,7 @@ class Expected:
     failed: frozenset[str]
     """Item ids whose output is not ``ok``: their level must be ERROR."""
     scores: dict[str, tuple[str, float]]
-    """Name and value by score id."""
+    """What it is, and its value, by score id."""
     run_uid: str
     """Items of this run, but of an earlier attempt, are not foreign."""
 
@@ -46,7 +46,7 @@ class Missing(Frozen):
     foreign: tuple[str, ...] = ()
     """Item ids that another run wrote under the same name."""
     scores: tuple[str, ...] = ()
-    """Ids of scores that are absent or have another value."""
+    """Scores that are absent or have another value."""
 
     @property
     def nothing(self) -> bool:
@@ -158,7 +158,7 @@ def compare(seen: Seen, expected: Expected) -> Missing:
         ):
             foreign.append(name)
     different = [
-        name for name, (_, value) in expected.scores.items() if seen.scores.get(name) != value
+        label for name, (label, value) in expected.scores.items() if seen.scores.get(name) != value
     ]
     return Missing(
         items=tuple(absent),

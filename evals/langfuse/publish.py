@@ -15,9 +15,9 @@ from evals.langfuse.delivery import Delivery, deliver
 from evals.langfuse.proof import Expected, Missing, prove
 from evals.langfuse.receipt import Receipt, published_target, write_receipt
 from evals.langfuse.scores import (
-    UNSCORED,
     ScoreBody,
     item_scores,
+    run_score_id,
     run_scores,
     score_id,
 )
@@ -26,6 +26,8 @@ from evals.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id
 from evals.runs import Item, RunFolder, RunView
 
 Say = Callable[[str], None]
+PARAMETERS = 2_000
+"""Characters of a run's parameters that an experiment carries; longer ones stay local."""
 
 
 def publish(
@@ -68,20 +70,24 @@ def publish(
     expected = job.expected()
     if fresh:
         delivery = job.send_scores({}, say)
-        missing, stopped = job.look(expected, delivery.stopped, say)
+        looked, stopped = job.look(expected, delivery.stopped, say)
     else:
-        seen, missing = prove(connection, expected, deadline=0.0)
-        if missing.foreign:
+        seen, looked = prove(connection, expected, deadline=0.0)
+        if looked.foreign:
             raise UsageError(
                 f"Langfuse has another run named {target.run_name!r} on dataset "
                 f"{target.dataset!r}; delete it there, or make the run again under another name"
             )
         delivery = job.send_scores(seen.scores, say)
         stopped = delivery.stopped
-    sent_items = job.send_items({*missing.items, *missing.levels, *missing.versions}, say)
+    sent_items = job.send_items(looked, say) if looked else 0
     if sent_items or (delivery.accepted and not fresh):
-        missing, stopped = job.look(expected, stopped, say)
+        looked, stopped = job.look(expected, stopped, say)
+    missing = looked or Missing(
+        items=tuple(expected.places), scores=tuple(label for label, _ in expected.scores.values())
+    )
     receipt = Receipt(
+        run=view.run.id,
         target=target,
         url=target.url,
         server=server.version,
@@ -132,7 +138,11 @@ class _Job:
             since = min(since, item.output.started or since)
             if item.output.state is not OutputState.OK:
                 failed.add(name)
-        scores = {s.id: (s.name, s.value) for s in self.scores()}
+        item_of = {where.observation_id: name for name, where in places.items()}
+        scores = {
+            each.id: (f"{each.name} on {item_of.get(each.observation_id, 'the run')}", each.value)
+            for each in self.scores()
+        }
         return Expected(
             target=self.target,
             since=since,
@@ -152,45 +162,43 @@ class _Job:
         counts = self.run.counts
         yield from run_scores(self.target.experiment_id, self.view.summaries(), counts, created)
 
-    def look(self, expected: Expected, stopped: str | None, say: Say) -> tuple[Missing, str | None]:
-        """Wait until all can be seen; once only where sending stopped, as it will not."""
+    def look(
+        self, expected: Expected, stopped: str | None, say: Say
+    ) -> tuple[Missing | None, str | None]:
+        """Wait until all can be seen, once only where sending stopped; None if nothing can be."""
         deadline = 0.0 if stopped else None
         try:
             _, missing = prove(self.connection, expected, deadline=deadline, say=say)
         except LangfuseError as error:
-            everything = Missing(items=tuple(expected.places), scores=tuple(expected.scores))
-            return everything, stopped or str(error)
+            return None, stopped or str(error)
         return missing, stopped
 
-    def send_items(self, wanted: set[str], say: Say) -> int:
+    def send_items(self, missing: Missing, say: Say) -> int:
+        """Send the items that are absent or wrong; returns how many."""
+        wanted = {*missing.items, *missing.levels, *missing.versions}
         if not wanted:
             return 0
         say(f"sending {len(wanted):,} items")
         exporter = ReliableExporter(self.connection.credentials, self.connection.settings)
         metadata = experiment_metadata(self.view)
-        sent = 0
-        for name, item, where in self.items():
-            if name not in wanted:
-                continue
-            original = self.dataset.by_case[item.case.id]
-            spans = item_spans(
+        exporter.send(
+            span
+            for name, item, where in self.items()
+            if name in wanted
+            for span in item_spans(
                 self.connection.credentials,
                 self.target,
                 item.case,
                 item.output,
                 where,
-                item_id=name,
-                given=original.input,
-                expected=original.expected_output,
+                item=self.dataset.by_case[item.case.id],
                 started=item.output.started or self.run.created,
                 metadata=metadata,
                 description=description(self.run),
             )
-            exporter.export(spans)
-            sent += 1
-        exporter.wait()
+        )
         exporter.shutdown()
-        return sent
+        return len(wanted)
 
     def send_scores(self, known: dict[str, float], say: Say) -> Delivery:
         """Deliver the scores that are not ``known``, and take back those that no longer hold."""
@@ -206,15 +214,17 @@ class _Job:
         return delivery
 
     def _stale(self, known: dict[str, float]) -> Iterator[str]:
-        """Scores of ours, seen before, of modes that are unscored now."""
+        """Scores of ours, seen before, that have no value any more."""
         if not known:
             return
         current = {score.id for score in self.scores()}
-        names = [UNSCORED, *(mode.name for mode in self.view.modes)]
+        modes = [mode.name for mode in self.view.modes]
+        of_run = [f"{name}.rate" for name in modes]
+        of_run += [f"cases.{state}" for state in (*OutputState, "not_run")]
+        ids = [run_score_id(self.target.experiment_id, name) for name in of_run]
         for _, _, where in self.items():
-            for name in names:
-                if (found := score_id(where, name)) in known and found not in current:
-                    yield found
+            ids += [score_id(where, name) for name in modes]
+        yield from (found for found in ids if found in known and found not in current)
 
 
 def resolve(
@@ -269,7 +279,7 @@ def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
         "ancrage": run.versions.get("ancrage"),
         "commit": run.versions.get("commit"),
         "evaluators": dict(evaluators),
-        "parameters": run.parameters,
+        "parameters": run.parameters if len(str(run.parameters)) < PARAMETERS else None,
     }
     return {name: value for name, value in known.items() if value not in (None, {})}
 

@@ -19,6 +19,7 @@ class Receipt(Frozen):
     """What was sent, and what of it could be read back."""
 
     format: int = 1
+    run: str
     target: Target
     url: str
     server: str
@@ -58,7 +59,7 @@ class Receipt(Frozen):
         return (
             f"not whole in Langfuse: {why}{refused}\n"
             "the local record is whole; send what is missing with: "
-            f"invoke publish {self.target.run_name}"
+            f"invoke publish {self.run}"
         )
 
 

@@ -104,7 +104,7 @@ def run_scores(
     for name, (value, comment) in values.items():
         if value is not None:
             yield ScoreBody(
-                id=digest(f"{experiment_id}/{name}", 32),
+                id=run_score_id(experiment_id, name),
                 dataset_run_id=experiment_id,
                 name=name,
                 value=value,
@@ -112,6 +112,11 @@ def run_scores(
                 comment=_cut(comment) if comment else None,
                 timestamp=timestamp,
             )
+
+
+def run_score_id(experiment_id: str, name: str) -> str:
+    """The id of the run-level score of that name, always the same."""
+    return digest(f"{experiment_id}/{name}", 32)
 
 
 def score_id(place: Place, name: str) -> str:

@@ -58,16 +58,20 @@ class Generations(SpanProcessor):
 
 
 class Keep(logging.Handler):
+    """Keeps the first warnings that the SDK logs."""
+
     def __init__(self, kept: list[str]) -> None:
         super().__init__(logging.WARNING)
         self.kept = kept
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep one, cut."""
         if len(self.kept) < WARNINGS:
             self.kept.append(f"{record.name}: {record.getMessage()}"[:500])
 
 
 def cancel_all(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what runs in ``loop``, as an interruption would."""
     for each in asyncio.all_tasks(loop):
         each.cancel()
 
@@ -92,6 +96,7 @@ def refuse_sampling() -> None:
 
 
 def refuse_sampled_provider() -> None:
+    """Refuse a tracer that the user's program has set up to sample."""
     sampler = getattr(otel.get_tracer_provider(), "sampler", None)
     if isinstance(sampler, TraceIdRatioBased) and sampler.rate < 1:
         raise UsageError("the program has set up tracing with a sample rate below 1; set it to 1")

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from importlib.metadata import version
 from typing import Any
 
+from langfuse.api import DatasetItem
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
@@ -40,6 +41,7 @@ class ReliableExporter(SpanExporter):
         self._credentials, self._settings = credentials, settings
         width = max(8, settings.concurrency)
         self._pool = ThreadPoolExecutor(width, thread_name_prefix="langfuse-spans")
+        self._room = threading.Semaphore(4 * width)
         self._local = threading.local()
         self._lock = threading.Lock()
         self._pending: set[Future[None]] = set()
@@ -48,12 +50,17 @@ class ReliableExporter(SpanExporter):
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Take spans to send; what becomes of them is known after ``wait``."""
+        self.send(spans)
+        return SpanExportResult.SUCCESS
+
+    def send(self, spans: Iterable[ReadableSpan]) -> None:
+        """Take spans as they come, never many more than are under way."""
         for batch in _batches(spans):
+            self._room.acquire()
             future = self._pool.submit(self._send, batch)
             with self._lock:
                 self._pending.add(future)
             future.add_done_callback(self._done)
-        return SpanExportResult.SUCCESS
 
     def wait(self) -> int:
         """Wait until everything taken was sent or failed; returns how many spans failed so far."""
@@ -76,6 +83,7 @@ class ReliableExporter(SpanExporter):
         self._pool.shutdown(wait=True)
 
     def _done(self, future: Future[None]) -> None:
+        self._room.release()
         with self._lock:
             self._pending.discard(future)
 
@@ -156,9 +164,7 @@ def item_spans(
     output: Output,
     place: Place,
     *,
-    item_id: str,
-    given: JsonValue,
-    expected: JsonValue,
+    item: DatasetItem,
     started: datetime,
     metadata: dict[str, JsonValue],
     description: str,
@@ -178,16 +184,16 @@ def item_spans(
         f"{_EXPERIMENT}.name": target.run_name,
         f"{_EXPERIMENT}.metadata": _json(metadata),
         f"{_EXPERIMENT}.dataset.id": target.dataset_id,
-        f"{_EXPERIMENT}.item.id": item_id,
+        f"{_EXPERIMENT}.item.id": item.id,
         f"{_EXPERIMENT}.item.root_observation_id": task,
         "langfuse.environment": ENVIRONMENT,
     }
     top = {
         **shared,
         f"{_EXPERIMENT}.description": description,
-        f"{_EXPERIMENT}.item.expected_output": _json(expected),
+        f"{_EXPERIMENT}.item.expected_output": _json(item.expected_output),
         f"{_EXPERIMENT}.item.version": target.version.isoformat().replace("+00:00", "Z"),
-        f"{_OBSERVATION}.input": _json(given),
+        f"{_OBSERVATION}.input": _json(item.input),
         f"{_OBSERVATION}.output": _json(shown),
         f"{_OBSERVATION}.metadata.case_id": _json(case.id),
     }

@@ -121,6 +121,25 @@ async def test_a_new_scoring_replaces_the_scores(
     assert len(roots(server)) == CASES
 
 
+async def test_a_mode_that_cannot_be_scored_any_more_keeps_no_older_score(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+
+    class Broken(Wrong):
+        version = "3"
+
+        async def evaluate(self, subject: Any) -> Any:
+            raise RuntimeError("gone")
+
+    await score_run(run, [Broken(), Shy()], Sources(run.snapshot()))
+    receipt = publish(link(), run)
+    assert receipt.complete, str(receipt)
+    assert scores(server, "wrong") == []
+    assert scores(server, "wrong.rate") == []
+    assert scores(server, "wrong.coverage") == [0]
+
+
 async def test_failed_outputs_show_as_errors_and_stay_in_every_count(
     link: Link, server: LangfuseServer, tmp_path: Path
 ) -> None:
