@@ -132,14 +132,19 @@ def main() -> None:
         with server(options.latency) as url:
             asyncio.run(replay(data, url, folder / "warm-up", options.concurrency))
             for number in range(options.rounds):
+                started = time.process_time()
                 taken = asyncio.run(
                     replay(data, url, folder / f"round-{number}", options.concurrency)
                 )
+                middle = time.process_time()
                 alone = asyncio.run(bare(url, options.replays, options.concurrency))
+                ours, sdk = middle - started, time.process_time() - middle
                 print(
                     f"{options.replays} replays, {options.latency * 1000:g} ms, "
                     f"{options.concurrency} at once: {taken:.3f} s; ideal {ideal:.3f} s; "
-                    f"{ideal / taken:.1%} of the ideal (the bare SDK: {ideal / alone:.1%})"
+                    f"{ideal / taken:.1%} of the ideal (the bare SDK: {ideal / alone:.1%}); "
+                    f"CPU a replay {ours / options.replays * 1000:.1f} ms "
+                    f"(the bare SDK: {sdk / options.replays * 1000:.1f} ms)"
                 )
         data = snapshot(folder / "cases", options.cases)
         for number in range(options.rounds):

@@ -27,6 +27,11 @@ class Budget:
         self._longest = 0
 
     @property
+    def bounded(self) -> bool:
+        """Whether there is any bound to keep to."""
+        return self.tokens is not None or self.cost is not None
+
+    @property
     def exhausted(self) -> str | None:
         """Why nothing more can be spent, or None."""
         if self.tokens is not None and self.spent_tokens >= self.tokens:

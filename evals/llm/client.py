@@ -177,6 +177,8 @@ class LLM:
         self._without_schema.add((tier.endpoint, tier.model))
 
     def _expect(self, tier: Tier, sent: dict[str, Any]) -> Reservation:
+        if not self.budget.bounded:
+            return Reservation(tokens=0, cost=0.0)
         tokens = len(json.dumps(sent, ensure_ascii=False).encode()) // 3
         output = self.budget.expected_output(tier.max_output_tokens)
         usage = Usage(calls=1, input_tokens=tokens, output_tokens=output)
