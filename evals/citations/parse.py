@@ -91,6 +91,10 @@ class _Reader:
             nested = bool(kept) and quote.end <= kept[-1].end
             if not nested:
                 kept.append(quote)
+            elif (quote.start, quote.end) == (kept[-1].inner_start, kept[-1].inner_end):
+                kept[-1] = replace(
+                    kept[-1], inner_start=quote.inner_start, inner_end=quote.inner_end
+                )
             elif self._next(quote.end, kept[-1].inner_end) is not None:
                 if kept[-1].start < quote.start and not self._ends_with_citation(kept[-1]):
                     kept[-1] = quote

@@ -9,6 +9,7 @@ _SPOKEN = re.compile(r"[^\W_]")
 _JOINER = "\u200d"
 _SPACES = " \u00a0\u202f\u2009"
 _HYPHENS = "-‐‑–"
+_PER = ("%", "‰")
 _GROUP_BEFORE = re.compile(r"(?<!\d)\d{1,3}\Z")
 _GROUP_AFTER = re.compile(r"\d{3}(?!\d)")
 # Scripts written without spaces between words: any place is a fair cut.
@@ -29,7 +30,8 @@ def splits(text: str, at: int) -> bool:
     """Whether a cut before ``text[at]`` falls inside a word, a number or a character.
 
     ``content`` must not be quoted out of ``mécontent``, ``payé`` out of ``non-payé``, ``12`` out
-    of ``12,5`` or ``112``, ``5`` out of ``−5``, ``can`` out of ``can't``, ``10`` out of ``10²``.
+    of ``12,5`` or ``112``, ``5`` out of ``−5`` or ``5 %``, ``can`` out of ``can't``, ``10`` out of
+    ``10²`` or ``10+``.
     """
     if at <= 0 or at >= len(text):
         return False
@@ -72,7 +74,11 @@ def _continues(text: str, left: int, right: int) -> bool:
         if after in ".,:/⁄":
             return beyond.isdecimal()
         if after in _SPACES:
-            return _groups(text, left, right + 1)
+            return beyond in _PER or _groups(text, left, right + 1)
+        if after in _PER:
+            return True
+    if after == "+":
+        return not beyond.isalnum()
     return after in "^⁺⁻" or unicodedata.category(after).startswith("M")
 
 

@@ -32,6 +32,9 @@ class Elided(NamedTuple):
     fragments: tuple[str, ...]
     gaps: tuple[str | None, ...]
     """None for words left out, else the bracketed text that replaces some."""
+    before: str = ""
+    """What brackets ahead of the first fragment say, and, in ``after``, behind the last."""
+    after: str = ""
 
 
 class ElidedMatch(NamedTuple):
@@ -59,24 +62,29 @@ def read_elisions(quote: str) -> Elided | None:
     pieces[-1] += raw[done:]
     if raw == quote and done == 0:
         return None
-    fragments, kept = list[str](), list[str | None]()
+    fragments, kept, spoken = list[str](), list[str | None](), list[int]()
     for position, piece in enumerate(pieces):
-        fragment = canonical(piece)
+        fragment = _fragment(piece)
         if not speaks(fragment):
             continue
-        if fragments:
-            between = gaps[_previous(pieces, position) : position]
+        if spoken:
+            between = gaps[spoken[-1] : position]
             kept.append(None if None in between else " ".join(filter(None, between)))
         fragments.append(fragment)
+        spoken.append(position)
     bracketed = any(gap is not None for gap in gaps)
     if not fragments or not _long_enough(fragments, kept, bracketed):
         return None
-    return Elided(tuple(fragments), tuple(kept))
+    before = " ".join(filter(None, gaps[: spoken[0]]))
+    after = " ".join(filter(None, gaps[spoken[-1] :]))
+    return Elided(tuple(fragments), tuple(kept), before, after)
 
 
-def _previous(pieces: list[str], position: int) -> int:
-    """The index of the last piece before ``position`` that says something."""
-    return next(i for i in range(position - 1, -1, -1) if speaks(canonical(pieces[i])))
+def _fragment(piece: str) -> str:
+    """A piece in canonical form; the apostrophe of ``l'[outil]`` is no closing mark."""
+    if piece[-1:] in ("'", "’") and piece[-2:-1].isalpha():
+        return canonical(piece + "x")[:-1]
+    return canonical(piece)
 
 
 def _long_enough(fragments: list[str], gaps: list[str | None], bracketed: bool) -> bool:
@@ -117,17 +125,32 @@ def locate(elided: Elided, text: str) -> ElidedMatch | None:
             )
             if nearest and place[0] - nearest[-1][1] <= bound:
                 replaced = text[nearest[-1][1] : place[0]]
-                if gap is None or set(_DIGITS.findall(gap)) <= set(_DIGITS.findall(replaced)):
+                if gap is None or _may_replace(gap, replaced):
                     reached.append((*nearest, place))
         paths = reached
-    if not paths:
+    path = next((path for path in paths if _edges_hold(elided, text, path)), None)
+    if path is None:
         return None
-    path = paths[0]
     gaps = tuple(text[left[1] : right[0]] for left, right in pairwise(path))
     warnings = tuple(
         f"The quote leaves out the negation “{word}”." for gap in gaps for word in negations(gap)
     )
     return ElidedMatch(path[0][0], path[-1][1], gaps, warnings)
+
+
+def _edges_hold(elided: Elided, text: str, path: tuple[tuple[int, int], ...]) -> bool:
+    """Whether brackets at the edges of the quote say no more than the words beside it."""
+    start, end = path[0][0], path[-1][1]
+    return _may_replace(elided.before, text[max(0, start - MAXIMUM_BRACKET) : start]) and (
+        _may_replace(elided.after, text[end : end + MAXIMUM_BRACKET])
+    )
+
+
+def _may_replace(bracketed: str, words: str) -> bool:
+    """A bracket can name what it replaces; it brings in no number and no negation."""
+    return set(_DIGITS.findall(bracketed)) <= set(_DIGITS.findall(words)) and {
+        word.lower() for word in negations(bracketed)
+    } <= {word.lower() for word in negations(words)}
 
 
 def _occurrences(fragment: str, text: str) -> list[tuple[int, int]]:

@@ -229,6 +229,15 @@ def test_ids_without_brackets_are_at_fault_before_a_quote_too(text: str) -> None
     assert citation.fault == "the ids stand without brackets"
 
 
+@pytest.mark.parametrize(
+    "text", ["« “très cher” » [R-1, M-1]", "« *“très cher”* » [R-1, M-1]", "“« très cher »” [M-1]"]
+)
+def test_marks_within_marks_are_one_quote(text: str) -> None:
+    (quote,) = parse(text).quotes
+    assert quote.text == text[quote.inner_start : quote.inner_end] == "très cher"
+    assert quote.citations
+
+
 def test_a_dialogue_in_a_block_quote_is_no_attribution() -> None:
     text = "> — Ça va ?\n> — Non, c'est cassé. [R-1, M-1]"
     assert [quote.text for quote in parse(text).quotes] == ["— Ça va ?\n> — Non, c'est cassé."]

@@ -29,9 +29,9 @@ def _lines(name: str) -> list[dict[str, str]]:
 
 
 def _window(text: str, rng: random.Random) -> str:
-    """All of ``text`` or a run of its words, five at least."""
+    """All of ``text`` or a run of its words, five at least; a number keeps its per cent sign."""
     text = text.strip()
-    words = re.split(r"(?<=\S)(?=\s)(?!(?<=\d)\s\d{3}\b)", text)
+    words = re.split(r"(?<=\S)(?=\s)(?!(?<=\d)\s(?:\d{3}\b|[%‰]))", text)
     if len(words) < 8 or rng.random() < 0.3:
         return text
     length = rng.randint(5, min(len(words), 25))

@@ -82,6 +82,8 @@ def test_each_word_maps_back_to_itself(text: str, data: st.DataObject) -> None:
         ("1 234", "1234"),
         ("1 234 567 €", "1234567€"),
         ("50 %", "50%"),
+        ("lent , cher et laid .", "lent, cher et laid."),
+        ("cher ( environ 30 € )", "cher (environ 30 €)"),
         ("cœur", "coeur"),
         ("ŒUVRE", "OEUVRE"),
         ("Œuvre", "Oeuvre"),
@@ -131,6 +133,8 @@ def test_typography_is_equal(one: str, other: str) -> None:
         ("sous-traitant", "sous traitant"),
         ("— -5", "— 5"),
         ("...", ".."),
+        ("un .net", "un.net"),
+        ("1 ,5", "1,5"),
     ],
 )
 def test_sense_is_kept_apart(one: str, other: str) -> None:

@@ -32,6 +32,7 @@ MESSAGE = (
         ("[…] il coûte 12,5 € par mois", "T3"),
         ("il coûte [sic] 12,5 € par mois", "T3"),
         ("[I]l coûte 12,5 € par mois", "T3"),
+        ("Je ne suis pas mécontent du tout de l'[application], il coûte", "T3"),
     ],
 )
 def test_passes(quote: str, tier: str) -> None:
@@ -88,6 +89,20 @@ def test_does_not_pass(quote: str) -> None:
         ("12", "12:30"),
         ("possible", "im\u00adpossible"),
         ("5 °C", "−5 °C"),
+        ("plus de 5", "plus de 5%"),
+        ("plus de 5", "plus de 5\u00a0% des gens"),
+        ("j'en ai 10", "j'en ai 10+"),
+        ("note A", "note A+"),
+        (
+            "tout le monde [n'est pas] content du délai annoncé",
+            "tout le monde est content du délai annoncé",
+        ),
+        (
+            "[Nobody] recommends this product to a friend",
+            "Everybody recommends this product to a friend",
+        ),
+        ("[12] personnes attendent encore leur colis", "personnes attendent encore leur colis"),
+        ("il faut attendre son colis [12 jours]", "il faut attendre son colis"),
         ("alpha", "le taux α"),
         ("α", "le taux alpha"),
         ("OMS", "l'Organisation mondiale de la santé"),
@@ -108,6 +123,10 @@ def test_a_quote_is_not_cut_out_of_something_longer(quote: str, message: str) ->
         ("the team", "the team's work"),
         ("❤️", "je ❤ ça"),
         ("2 et 3", "1, 2 et 3"),
+        ("un a", "un a+b"),
+        ("[Nos clients] attendent encore leur colis", "Ils attendent encore leur colis"),
+        ("[12 personnes] attendent encore leur colis", "Les 12 attendent encore leur colis"),
+        ("[Nobody] in my team recommends it", "No one, nobody in my team recommends it"),
     ],
 )
 def test_a_fair_cut_passes(quote: str, message: str) -> None:
