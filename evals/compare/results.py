@@ -99,7 +99,7 @@ class _Details(BaseModel):
 class _Evaluation(BaseModel):
     evaluator: str
     scores: tuple[_Score, ...]
-    details: _Details = _Details()
+    details: _Details | None = None
 
 
 class _Scored(BaseModel):
@@ -197,11 +197,12 @@ def _scores(
             for evaluation in entry.evaluations:
                 if evaluation.evaluator in wanted:
                     for score in evaluation.scores:
-                        again = _again(evaluation.details.repeats, score.name)
+                        again = _again(evaluation.details, score.name)
                         yield entry.case_id, score, again
 
 
-def _again(repeats: Any, mode: str) -> tuple[float | None, ...]:
+def _again(details: _Details | None, mode: str) -> tuple[float | None, ...]:
+    repeats = details.repeats if details else None
     values = repeats.get(mode) if isinstance(repeats, dict) else None
     if not isinstance(values, list):
         return ()

@@ -201,9 +201,11 @@ def _tango(up: float, down: float, n: float, z: float) -> Interval:
     return Interval(low, high)
 
 
-def _crossing(above: Callable[[float], bool], low: float, high: float) -> float:
-    """Where ``above`` turns false between ``low`` and ``high``, to 1e-7."""
-    while high - low > 1e-7:
+def _crossing(
+    above: Callable[[float], bool], low: float, high: float, error: float = 1e-7
+) -> float:
+    """Where ``above`` turns false between ``low`` and ``high``."""
+    while high - low > error:
         middle = (low + high) / 2
         low, high = (middle, high) if above(middle) else (low, middle)
     return (low + high) / 2
@@ -238,7 +240,7 @@ def detectable_difference(
 
     if shown(1.0) < power:
         return None
-    return _crossing(lambda delta: shown(delta) < power, 0.0, 1.0)
+    return _crossing(lambda delta: shown(delta) < power, 0.0, 1.0, 1e-4)
 
 
 def _at_least(k: Floats, n: ArrayLike, p: float) -> Floats:
