@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from evals.compare import figures
 from evals.compare.compatible import same_data
 from evals.compare.growing import anytime_p
 from evals.compare.model import Comparison, ModeComparison, Side
@@ -195,14 +196,14 @@ def _regression(policy: Policy, found: ModeComparison, p: float | None, *, anyti
         return Check(name="regression", mode=found.mode, outcome=Outcome.UNKNOWN, message=message)
     test = "anytime-valid p" if anytime else "p"
     message = (
-        f"{change * 100:+.1f} points over {found.pairs} cases "
-        f"[{found.interval.low * 100:+.1f}, {found.interval.high * 100:+.1f}], {test} = {p:.3g}; "
+        f"{figures.points(change)} points over {found.pairs} cases "
+        f"{figures.points_between(found.interval)}, {test} {figures.p_value(p)}; "
         f"{len(found.worse)} newly failing, {len(found.better)} newly passing"
     )
     significant = p <= policy.alpha and change > 0
     outcome = Outcome.FAILED if significant else Outcome.PASSED
     if policy.margin is not None:
-        within = f"the policy allows {policy.margin * 100:+.1f} points"
+        within = f"the policy allows {figures.points(policy.margin)} points"
         if significant and change <= policy.margin:
             outcome = Outcome.PASSED if found.interval.high <= policy.margin else Outcome.UNKNOWN
         elif not significant and found.interval.high > policy.margin:

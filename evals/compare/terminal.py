@@ -1,5 +1,6 @@
 """A comparison and a gate's decision on the terminal, each in one screen."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -283,17 +284,25 @@ def decision(found: Decision) -> RenderableType:
     parts: list[RenderableType] = [
         Text.assemble((found.words, style), f"  {line(label(found.candidate))}{against}")
     ]
-    for outcome in (Outcome.FAILED, Outcome.UNKNOWN, Outcome.PASSED):
-        mark, style = _OUTCOMES[outcome]
-        for check in found.of(outcome):
-            about = f"{check.name} {check.mode}" if check.mode else check.name
-            parts.append(
-                Text.assemble((f"{mark} {about}: ", style), line(check.message), overflow="fold")
-            )
-            if check.cases:
-                shown = ", ".join(line(case) for case in check.cases[:8])
-                more = len(check.cases) - 8
-                parts.append(Text(f"    {shown}{f' and {more} more' if more > 0 else ''}", "dim"))
+    telling = [*found.of(Outcome.FAILED), *found.of(Outcome.UNKNOWN)]
+    moved = {m.mode for m in found.comparison.modes if m.difference} if found.comparison else set()
+    passed = found.of(Outcome.PASSED)
+    telling += [check for check in passed if check.name == "regression" and check.mode in moved]
+    for check in telling:
+        mark, style = _OUTCOMES[check.outcome]
+        about = f"{check.name} {check.mode}" if check.mode else check.name
+        parts.append(
+            Text.assemble((f"{mark} {about}: ", style), line(check.message), overflow="fold")
+        )
+        if check.cases:
+            shown = ", ".join(line(case) for case in check.cases[:8])
+            more = len(check.cases) - 8
+            parts.append(Text(f"    {shown}{f' and {more} more' if more > 0 else ''}", "dim"))
+    quiet = Counter(check.name for check in passed if check not in telling)
+    if quiet:
+        mark, style = _OUTCOMES[Outcome.PASSED]
+        listed = ", ".join(f"{name} × {n}" if n > 1 else name for name, n in quiet.items())
+        parts.append(Text.assemble((f"{mark} pass: ", style), listed))
     parts += [Text(f"· {line(remark)}", "dim") for remark in found.remarks]
     return Stack(*parts)
 
