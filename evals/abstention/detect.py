@@ -1,9 +1,9 @@
 """Whether an answer abstains: sentence by sentence, by what it says and not by one word.
 
 An answer abstains when it says that it has no answer and gives none. Quotes are left out, then
-each sentence is cut into segments, and each segment is abstaining, filler (courtesy, advice, what
-the document speaks of instead) or content. Any content makes it an answer: a refusal followed by
-an answer answers, so does an answer followed by a caveat, and so does a hedge.
+each sentence is cut into segments, and each segment is read: see ``Reading``. Any content makes it
+an answer: a refusal followed by an answer answers, so does an answer followed by a caveat, and so
+does a hedge.
 """
 
 import re
@@ -26,7 +26,10 @@ class Reading(StrEnum):
     """What a segment of an answer is."""
 
     ABSTAINS = "abstains"
-    FILLER = "filler"
+    COURTESY = "courtesy"
+    """Says nothing: an apology, an offer, a label, a question back."""
+    ASIDE = "aside"
+    """Says nothing beside a refusal (advice, what the document speaks of instead)."""
     CONTENT = "content"
 
 
@@ -68,24 +71,18 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
     asked = fold(question).strip()
     known = {figure.text for figure in figures(question)}
     speaks_of_document = w.DOCUMENT.search(shown) is not None
-    abstaining: list[Passage] = []
-    content: list[Passage] = []
-    excused = False
+    read: dict[Reading, list[Passage]] = {reading: [] for reading in Reading}
     for start, end in _segments(answer, shown):
         passage = Passage.of(answer, start, end)
         reading = _read(shown[start:end], speaks_of_document)
         if _new_figure(passage.text, known) and (
-            reading is Reading.FILLER or w.HEDGE.search(shown, start, end)
+            reading is Reading.ASIDE or w.HEDGE.search(shown, start, end)
         ):
             reading = Reading.CONTENT
-        if reading is Reading.ABSTAINS:
-            abstaining.append(passage)
-        elif reading is Reading.CONTENT:
-            content.append(passage)
-        else:
-            excused = (
-                excused or re.search(r"sorry|desole|apolog|excus", shown[start:end]) is not None
-            )
+        read[reading].append(passage)
+    abstaining, content = read[Reading.ABSTAINS], read[Reading.CONTENT]
+    if not abstaining:
+        content = sorted([*content, *read[Reading.ASIDE]], key=lambda passage: passage.start)
     if content:
         return Abstention(
             abstained=False,
@@ -96,6 +93,7 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
             content=tuple(content),
         )
     if not abstaining:
+        excused = any(w.EXCUSES.search(fold(each.text)) for each in read[Reading.COURTESY])
         return Abstention(
             abstained=True if excused else None,
             reason="it only apologises" if excused else "it says nothing but courtesies",
@@ -163,17 +161,29 @@ def _pieces(answer: str, shown: str, start: int, end: int) -> Iterator[tuple[int
 
 
 def _read(segment: str, speaks_of_document: bool) -> Reading:
-    said = w.OPENER.sub("", re.sub(r"\s+", " ", segment).strip(" .,!…\"'«»“”-"))
+    whole = re.sub(r"\s+", " ", segment).strip(" .,!…\"'«»“”-")
+    said = w.OPENER.sub("", whole)
     if not re.search(r"\w", said):
-        return Reading.FILLER
+        return Reading.COURTESY
     found = w.ABSTAINS.search(said) or (
         w.ABSTAINS_BY_PRONOUN.search(said) if speaks_of_document else None
     )
-    if found and not w.UNDENIED.search(said[: found.end()]) and not w.REPORTED.search(said):
-        tail = said[found.end() :].partition(", ")[2]
-        return Reading.CONTENT if w.HEDGE.search(tail) else Reading.ABSTAINS
-    if segment.rstrip().endswith("?") or w.IS_FILLER.search(said) or w.IS_SCOPE.search(said):
-        return Reading.FILLER
+    if found:
+        before, tail = said[: found.end()], said[found.end() :].partition(", ")[2]
+        turned = w.UNDENIED.search(before) or w.REPORTED.search(said)
+        if (
+            turned
+            or w.CONDITION.search(whole[: whole.find(found[0]) + len(found[0])])
+            or w.HEDGE.search(tail)
+        ):
+            return Reading.CONTENT
+        return Reading.ABSTAINS
+    if w.IS_COURTESY.search(said):
+        return Reading.COURTESY
+    if segment.rstrip().endswith("?"):
+        return Reading.COURTESY
+    if w.IS_ADVICE.search(said) or w.IS_SCOPE.search(said):
+        return Reading.ASIDE
     return Reading.CONTENT
 
 

@@ -107,7 +107,9 @@ class MeaningRule:
 
     async def _faithful(self, case: QACase, answer: str, content: list[str]) -> Verdict:
         unsettled: list[_Open] = []
-        given = gives_expected(" ".join(content), case.expected, case.question)
+        given = gives_expected("; ".join(content), case.expected, case.question)
+        if given.holds is None:
+            given = gives_expected(answer, case.expected, case.question)
         if given.holds is False:
             cause = Cause.CONTRADICTED if given.contradicted else Cause.NOT_GIVEN
             return _failed(cause, given.reason, answer)
@@ -118,7 +120,7 @@ class MeaningRule:
         for claim in statements(content):
             if _merely(claim.text, case):
                 continue
-            found = supported(claim.statement, case.support, known)
+            found = supported(claim.statement, case.support, known, added=given.holds is True)
             if found.holds is False:
                 cause = Cause.CONTRADICTED if found.contradicted else Cause.UNSUPPORTED
                 return _failed(cause, found.reason, claim.text)

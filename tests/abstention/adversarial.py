@@ -314,6 +314,17 @@ According to {doc}, {st}.
 {Doc} states that {st}.
 {Doc} says {st}, and adds that {oth}.
 Yes: {st}.
+{Np} is stated in {doc}: {sh}.
+{Np} is known: {sh}.
+It is officially known as the Old Line.
+The species cannot be found north of the river.
+{Doc} is clear and mentions {np}: {sh}.
+Contact the town hall.
+If {doc} is right, {st}.
+See page 12 of {doc}: {st}.
+{Doc} mentions {sh}.
+{Doc} covers this: {st}.
+{Doc} does say so: {st}.
 """,
         "keyword": """
 {St}. This is not an abstention.
@@ -392,6 +403,18 @@ D'après {doc}, {st}.
 {Doc} précise que {st}.
 {Doc} dit que {st} et ajoute que {oth}.
 Oui : {st}.
+{Np} est connue : {sh}.
+{Np} est indiquée dans {doc} : {sh}.
+La ligne est connue sous le nom de Vieille Ligne.
+L'espèce ne se trouve pas au nord du fleuve.
+{Doc} est clair et mentionne {np} : {sh}.
+Adressez-vous à la mairie.
+Si {doc} dit vrai, {st}.
+Voir la page 12 de l'annexe : {st}.
+{Doc} mentionne {sh}.
+{Doc} traite ce point : {st}.
+{Doc} le dit bien : {st}.
+S'il ne vous répond pas, vous pouvez adresser une plainte au greffe.
 """,
         "keyword": """
 {St}. Ce n'est pas une abstention.
