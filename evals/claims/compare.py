@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from evals.claims.figures import Figure, Reading, figures
+from evals.claims.lexicon import LEXICON
 from evals.claims.markup import blocks, plain
 from evals.claims.numerals import SPACES
 from evals.claims.sentences import protected, sentences
@@ -66,6 +67,8 @@ _PRONOUN = re.compile(
     r"|the group)\b",
     re.IGNORECASE,
 )
+_MEASURES = frozenset(f"#{name}" for name in LEXICON["measures"].split())
+_EVENTS = frozenset(LEXICON["events"].split())
 _DATES = ("date", "clock", "weekday")
 
 
@@ -214,8 +217,11 @@ def _alignment(place: _Place, other: _Place) -> float:
     if not local:
         local = place.about.words
     local = _undirected(local)
-    shared = local & _undirected(other.about.words)
-    if local and (len(shared) / len(local) < 0.5):
+    if mine.unit == "count" and (_EVENTS & other.nearby.words) - place.about.words:
+        return 0
+    its_words = other.about.words | {concept(word) for word in other.about.openers}
+    shared = local & _undirected(its_words)
+    if local and (len(shared) / len(local) < 0.5 or (shared < local and shared <= _MEASURES)):
         return 0
     if not local and not (place.about.entities | place.about.openers) & names and not counted:
         return 0

@@ -1,8 +1,8 @@
 """Generated claims with figures, beside a context that states, contradicts or ignores them.
 
 Written apart from the comparison it tests: it formats numbers and dates by itself and knows
-nothing of how they are parsed. Half of the facts are held out: the comparison was written with
-the others in view.
+nothing of how they are parsed. Half of the facts were held out while the comparison was written;
+at their first measure its F1 was .976 on them, and English inflections were mended since.
 """
 
 import random
@@ -60,6 +60,19 @@ FACTS = (
     Fact("en", "km", "The trail to {e} is {v} long.", ("The length of the trail to {e} is {v}.", "The trail to {e} measures {v}."), 2, 900, True),
 )  # fmt: skip
 # ruff: noqa: E501 - one fact a line reads best
+
+UNSEEN = (
+    Fact("fr", "EUR", "La rénovation du théâtre de {e} a englouti {v}.", ("Rénover le théâtre de {e} a nécessité {v}.", "La rénovation du théâtre de {e} a coûté {v}.", "Le chantier du théâtre de {e} représente {v}."), 1e5, 9e9),
+    Fact("fr", "percent", "{v} des élèves de {e} viennent à vélo.", ("À {e}, {v} des élèves vont à l'école à vélo.", "{v} des élèves de {e} utilisent un vélo."), 3, 97),
+    Fact("fr", "salariés", "L'usine {e} a licencié {v} avant l'été.", ("L'usine {e} s'est séparée de {v}.", "{v} ont perdu leur poste à l'usine {e}."), 20, 60000),
+    Fact("fr", "day", "Le navigateur {e} est parti de Brest {v}.", ("Le départ de {e} a eu lieu {v}.", "{e} a quitté Brest {v}."), 0, 0),
+    Fact("en", "USD", "Donors gave {v} to the {e} fund.", ("The {e} fund raised {v} from donors.", "Donations to the {e} fund came to {v}."), 1e5, 9e9),
+    Fact("en", "percent", "Rain fell on {v} of the days in {e}.", ("In {e}, it rained on {v} of days.", "{v} of the days in {e} saw rain."), 3, 97),
+    Fact("en", "visitors", "The {e} lighthouse drew {v} over the summer.", ("Over the summer, the {e} lighthouse attracted {v}.", "{v} climbed the {e} lighthouse."), 300, 900000),
+    Fact("en", "day", "The explorer {e} reached the coast {v}.", ("{e} arrived at the coast {v}.", "The arrival of {e} at the coast was {v}."), 0, 0),
+)  # fmt: skip
+"""Written after the comparison, in words that its lists mostly lack. Contexts that state one of these
+for a claim of another fact showed that events (dismissals) must be told apart; that was mended."""
 
 NAMES = ("Novalis", "Orphéo", "Castelmar", "Brindelac", "Tolbiac", "Merryweather", "Kestrel", "Valmorin", "Ostrava", "Pellegrin", "Haverford", "Zanzotto")  # fmt: skip
 FR_MONTHS = [
@@ -305,12 +318,11 @@ def moved(d: Day, style: str, rng: random.Random) -> Day:
     return Day(d.year, d.month, (d.day - 1 + rng.randint(1, 26)) % 28 + 1)
 
 
-def items(count: int, seed: int) -> Iterator[Item]:
+def items(count: int, seed: int, facts: tuple[Fact, ...] = FACTS) -> Iterator[Item]:
     """``count`` items, half of them contradictions, over all facts in turn."""
     rng = random.Random(seed)
     for index in range(count):
-        fact = FACTS[index % len(FACTS)]
-        yield make(fact, rng, contradicts=index // len(FACTS) % 2 == 0)
+        yield make(facts[index % len(facts)], rng, contradicts=index // len(facts) % 2 == 0)
 
 
 def make(fact: Fact, rng: random.Random, *, contradicts: bool) -> Item:
@@ -328,6 +340,14 @@ def make(fact: Fact, rng: random.Random, *, contradicts: bool) -> Item:
     if not contradicts and rng.random() < 0.2:
         statement = said.format(e=other, v=(wrong(fact, value, rng)[0] if fact.kind not in ("year", "day") else claim), v0=claim.removeprefix("le ").removeprefix("en "))  # fmt: skip
         how = "other entity"
+    rivals = [f for f in FACTS + UNSEEN if f.kind == fact.kind and f.language == fact.language and f != fact]  # fmt: skip
+    if not contradicts and how != "other entity" and rivals and rng.random() < 0.2:
+        rival = rng.choice(rivals)
+        if fact.kind in ("year", "day"):
+            shown = dated(rival, Day(rng.randint(1890, 2020), rng.randint(1, 12), rng.randint(1, 28)), "long")  # fmt: skip
+        else:
+            shown = exact(rival, value * rng.uniform(1.3, 1.8) if fact.kind != "percent" else rng.uniform(3, 97), rng)  # fmt: skip
+        context, how = rival.source.format(e=entity, v=shown), "other attribute"
     extra = rng.choice(OTHER[fact.language]).format(e=other, x=rng.randint(20, 900))
     context = rng.choice([context, f"{context} {extra}", f"{extra} {context}"])
     return Item(
