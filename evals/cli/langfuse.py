@@ -88,9 +88,10 @@ def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
     help={
         "dataset": "Dataset whose experiments to list (default: [langfuse] dataset).",
         "since": "Only experiments active since this ISO date (default: all).",
+        "last": "Show the latest so many (default: 6).",
     }
 )
-def results(context: Context, dataset: str = "", since: str = "") -> ExitCode:
+def results(context: Context, dataset: str = "", since: str = "", last: int = Whole(6)) -> ExitCode:
     """List the experiments on a dataset of Langfuse with their scores."""
     name = dataset or _default_dataset()
     if not name:
@@ -103,7 +104,9 @@ def results(context: Context, dataset: str = "", since: str = "") -> ExitCode:
     if not rows:
         print_text(f"no experiment on {name!r} yet; make one: invoke experiment --dataset {name}")
         return ExitCode.OK
-    _table(name, rows)
+    _table(name, rows[: max(1, last)])
+    if len(rows) > max(1, last):
+        print_text(f"{len(rows) - max(1, last):,} older ones not shown (--last {len(rows)})")
     return ExitCode.OK
 
 
@@ -242,23 +245,29 @@ def _table(dataset: str, rows: "list[ExperimentRow]") -> None:
     from evals.report.terminal import console
 
     names = sorted({name for row in rows for name in row.scores if not _hidden(name)})
-    table = Table(title=Text(f"Experiments on {dataset}"), title_justify="left")
-    for title in ("Run", "Started", "Items"):
-        table.add_column(title, justify="right" if title == "Items" else "left")
-    for name in names:
-        table.add_column(Text(name), justify="right")
+    table = Table(title=Text(f"Experiments on {dataset}, latest first"), title_justify="left")
+    table.add_column("")
     for row in rows:
-        values = [f"{row.scores[name]:.3g}" if name in row.scores else "–" for name in names]
-        label = row.name if row.own else f"{row.name} *"
-        table.add_row(Text(label), f"{row.started:%Y-%m-%d %H:%M}", f"{row.items:,}", *values)
+        table.add_column(Text(row.name if row.own else f"{row.name} *"), justify="right")
+    table.add_row("started", *(f"{row.started:%Y-%m-%d %H:%M}" for row in rows))
+    table.add_row("items", *(f"{row.items:,}" for row in rows), end_section=True)
+    for name in names:
+        table.add_row(Text(name), *(_cell(row.scores, name) for row in rows))
     console().print(table)
     if not all(row.own for row in rows):
         print_text("* made by another tool: means over the items that have a score")
 
 
+def _cell(scores: dict[str, float], name: str) -> str:
+    """A score; a rate also says how much of the run could be scored, where not all was."""
+    coverage = scores.get(name.removesuffix(".rate") + ".coverage", 1.0)
+    shown = f"{scores[name]:.3g}" if name in scores else "–"
+    return f"{shown} ({coverage:.0%} scored)" if coverage < 1 and name.endswith(".rate") else shown
+
+
 def _hidden(name: str) -> bool:
     """Rates are what a table compares; counts and coverage are in the interface."""
-    return name.endswith((".concerned", ".coverage")) or name.startswith("cases.")
+    return name.endswith((".concerned", ".coverage")) or name == "cases"
 
 
 tasks = (push, publish, results, pull, score_traces)

@@ -276,8 +276,7 @@ def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
         "group": run.group,
         "repeat": run.repeat,
         "snapshot": run.snapshot.hash[:12],
-        "ancrage": run.versions.get("ancrage"),
-        "commit": run.versions.get("commit"),
+        "versions": dict(run.versions),
         "evaluators": dict(evaluators),
         "parameters": run.parameters if len(str(run.parameters)) < PARAMETERS else None,
     }

@@ -86,9 +86,7 @@ def pull(
             update={
                 "created": datetime.fromisoformat(created) if created else found.start_time,
                 "name": found.name,
-                "versions": {
-                    name: str(metadata[name]) for name in ("ancrage", "commit") if name in metadata
-                },
+                "versions": {k: str(v) for k, v in (metadata.get("versions") or {}).items()},
             }
         )
     )
