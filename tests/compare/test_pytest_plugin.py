@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Pytest on the suite."""
-    command = [sys.executable, "-m", "pytest", "-p", "evals.pytest_plugin", "-q", "--tb=line"]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=line"]
     return subprocess.run(
         [*command, "-p", "no:cacheprovider", *arguments],
         cwd=place, capture_output=True, text=True, timeout=60, check=False,
