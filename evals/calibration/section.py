@@ -10,7 +10,7 @@ from evals.calibration.pairs import Calibration
 from evals.calibration.store import CALIBRATIONS, find, load_calibrations
 from evals.domain import ScoreState
 from evals.judges.account import Account, accounts, is_judge
-from evals.report.data import Section, rate
+from evals.report.data import Section
 from evals.runs import ModeSummary, RunView
 from evals.stats import Corrected, Interval
 
@@ -101,7 +101,7 @@ def judge_sections(view: RunView, root: Path = CALIBRATIONS) -> tuple[Section, .
     return (
         Section(
             title="Judges: raw and corrected rates",
-            header=("Failure mode", "Judge", "Raw", "Corrected", "TPR", "TNR", "κ", "Calibration"),
+            header=("Failure mode", "Raw", "Corrected", "TPR", "TNR", "κ", "Judge"),
             rows=tuple(_rate_row(each) for each in modes),
         ),
         Section(
@@ -110,9 +110,9 @@ def judge_sections(view: RunView, root: Path = CALIBRATIONS) -> tuple[Section, .
                 "Judge",
                 "Model",
                 "Coverage",
-                "Unverified evidence",
-                "Other defects not counted",
-                "Tokens in + out",
+                "Unverified",
+                "Not counted",
+                "Tokens",
                 "Cost",
                 "Cost a mode",
             ),
@@ -134,13 +134,12 @@ def _rate_row(each: JudgedMode) -> tuple[str, ...]:
     table = each.measures.confusion if each.measures else None
     return (
         each.row.mode.name,
-        f"{each.row.evaluator} {each.row.version}",
-        rate(each.row),
+        fraction(each.row.concerned, each.row.scored, percent=True),
         words(each.corrected),
         fraction(table.true_positive, table.positives) if table else "",
         fraction(table.true_negative, table.negatives) if table else "",
         _kappa(each.measures) if each.measures else "",
-        each.status,
+        f"{each.row.evaluator}: {each.status}",
     )
 
 
@@ -170,9 +169,12 @@ def words(found: Corrected | None) -> str:
     return f"{found.rate * 100:.1f} % {bounds(found.interval)}, {found.method}"
 
 
-def fraction(successes: int, n: int) -> str:
-    """``18/20 = 0.90``; a bare ``0/0`` where nothing can be said."""
-    return f"{successes}/{n} = {successes / n:.2f}" if n else "0/0"
+def fraction(successes: int, n: int, *, percent: bool = False) -> str:
+    """``18/20 = 0.90``, or in percent; a bare ``0/0`` where nothing can be said."""
+    if not n:
+        return "0/0"
+    share = successes / n
+    return f"{successes}/{n} = " + (f"{share * 100:.1f} %" if percent else f"{share:.2f}")
 
 
 def bounds(interval: Interval, scale: float = 100, digits: int = 1) -> str:

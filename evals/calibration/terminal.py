@@ -109,8 +109,12 @@ def _duel(duel: Duel) -> Iterator[RenderableType]:
     )
     yield Text(
         f"B's agreement less A's: 95 % interval {bounds(duel.difference, 1, 2)}; "
-        f"exact McNemar p = {duel.test.p_value:.3f}"
+        f"exact McNemar p {_p(duel.test.p_value)}"
     )
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
 
 
 def _disagreement(each: Disagreement) -> Iterator[RenderableType]:

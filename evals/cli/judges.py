@@ -268,16 +268,15 @@ def print_accounts(folder: "RunFolder") -> ExitCode:
     from evals.judges.account import accounts
     from evals.judges.select import Settings
     from evals.judges.terminal import accounted
-    from evals.llm import read_prices
     from evals.report.terminal import console, show
 
     scorings = folder.scorings()
     found = accounts(folder, scorings[-1]) if scorings else []
     if not found:
         return ExitCode.OK
-    config = load()
-    minimum = config.table("judges", Settings).min_coverage
-    show(accounted(found, minimum, read_prices(config).currency), console())
+    minimum = load().table("judges", Settings).min_coverage
+    if words := accounted(found, minimum):
+        show(words, console())
     short = any(each.below(minimum) for each in found)
     return ExitCode.INCOMPLETE if short else ExitCode.OK
 

@@ -40,30 +40,11 @@ def estimates(found: Sequence[Estimate], currency: str) -> RenderableType:
     )
 
 
-def accounted(found: Sequence[Account], minimum: float, currency: str) -> RenderableType:
-    """Coverage, evidence, tokens and money of each judge; what fell short in words."""
-    return Group(Text("\nJudges", "bold"), *_accounted(found, minimum, currency))
-
-
-def _accounted(found: Sequence[Account], minimum: float, currency: str) -> Iterator[RenderableType]:
-    table = _table("Judge", "Model")
-    for heading in ("Coverage", "Defects", "Unverified", "Calls", "Tokens", "Cost"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for each in found:
-        covered = f"{each.scored}/{each.verdicts}"
-        table.add_row(
-            f"{each.judge} {each.version}",
-            line(each.model),
-            Text(f"{covered} = {percent(each.coverage)}", _alarm(each.below(minimum))),
-            str(each.fates.get("found", 0)),
-            str(each.unverified),
-            str(each.usage.calls),
-            tokens(each),
-            money(each.usage.cost, currency),
-        )
-    yield table
-    for each in found:
-        yield from _words(each, minimum)
+def accounted(found: Sequence[Account], minimum: float) -> RenderableType | None:
+    """What the report's table of judges leaves unsaid: why verdicts are missing, which evidence
+    was refused, the judges' own noise, and which fell short of the gate. None when all is well."""
+    words = [text for each in found for text in _words(each, minimum)]
+    return Group(Text("\nJudges", "bold"), *words) if words else None
 
 
 def _words(each: Account, minimum: float) -> Iterator[Text]:
@@ -106,10 +87,6 @@ def tokens(each: Account) -> str:
 def money(cost: float | None, currency: str) -> str:
     """A cost with its currency; ``unknown`` where a price is missing."""
     return "unknown" if cost is None else f"{cost:.4f} {currency}"
-
-
-def _alarm(short: bool) -> str:
-    return "bold red" if short else "green"
 
 
 def _table(*first: str) -> Table:

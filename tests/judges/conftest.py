@@ -25,6 +25,7 @@ ANSWERS = {
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
     load.cache_clear()
     return tmp_path
 

@@ -10,6 +10,8 @@ const LABELS = [[true, "Defect", "d"], [false, "Clean", "c"], [null, "Undecided"
 let shown = null;
 let mode = 0;
 let saving = Promise.resolve();
+// While an answer loads, keys are let go: they would label the one before.
+let loading = true;
 
 const fault = (words) => { $("fault").textContent = words || ""; };
 
@@ -22,8 +24,14 @@ async function ask(path, body) {
 }
 
 async function go(at) {
-  await saving;
   if (at < 0) return;
+  loading = true;
+  await load(at);
+  loading = false;
+}
+
+async function load(at) {
+  await saving;
   try {
     const first = await ask("first");
     if (at >= first.total) {
@@ -110,7 +118,7 @@ function give(value, onward) {
 }
 
 addEventListener("keydown", (event) => {
-  if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (loading || !shown || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.tagName === "TEXTAREA") { if (event.key === "Escape") event.target.blur(); return; }
   const label = LABELS.find(([, , key]) => key === event.key.toLowerCase());
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
