@@ -89,12 +89,17 @@ def experiment(
         folder = find_run(resume)
         if made_on_dataset(folder):
             return resume_on_dataset(folder, evaluators, concurrency)
+        if folder.run.kind != "audit":
+            raise UsageError(
+                f"{folder.path.name} is a {folder.run.kind}, not an audit; "
+                f"continue it with: invoke {folder.run.kind} --resume {folder.path.name}"
+            )
         data = folder.snapshot()
     else:
         data = open_snapshot(snapshot or _newest())
         folder = create_run(data, kind="audit", name=run_name or None)
     with track("Checking", data.manifest.counts.kept) as advance:
-        run = asyncio.run(
+        asyncio.run(
             run_experiment(
                 folder,
                 data.cases(),
@@ -105,9 +110,9 @@ def experiment(
                 on_item=lambda *_: advance(),
             )
         )
-    print_run(folder, html=folder.path / "report.html")
+    found = print_run(folder, html=folder.path / "report.html")
     judged = print_accounts(folder)
-    return judged if run.state == "complete" else ExitCode.INCOMPLETE
+    return ExitCode.INCOMPLETE if found.incomplete else judged
 
 
 @command(
@@ -125,7 +130,10 @@ def score(
     scorers: str = "",
     concurrency: int = Whole(8),
 ) -> ExitCode:
-    """Score a run's outputs again with the checks as they are now, beside its older scorings."""
+    """Score a run's outputs again with the checks as they are now, beside its older scorings.
+
+    Exits 3 when the run, or its scoring, is incomplete: the outputs that there are get scored.
+    """
     import asyncio
 
     from evals.evaluators import select
@@ -146,8 +154,9 @@ def score(
                 on_item=lambda *_: advance(),
             )
         )
-    print_run(folder, html=folder.path / "report.html")
-    return print_accounts(folder)
+    found = print_run(folder, html=folder.path / "report.html")
+    judged = print_accounts(folder)
+    return ExitCode.INCOMPLETE if found.incomplete else judged
 
 
 def _newest() -> Path:

@@ -36,6 +36,8 @@ def report(
     path = Path(html) if html else folder.path / "report.html"
     if not path.parent.is_dir():
         raise UsageError(f"--html {html}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise UsageError(f"--html {html}: is a folder; name a file in it")
     found = print_run(folder, worst=worst, html=path)
     if open:
         import webbrowser

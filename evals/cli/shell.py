@@ -1,6 +1,8 @@
 """What every command shares: option types, one-line errors, exit codes."""
 
 import functools
+import math
+import os
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, Self, cast
@@ -26,9 +28,12 @@ class Number(float):
 
     def __new__(cls, value: float | str) -> Self:
         try:
-            return super().__new__(cls, value)
+            number = super().__new__(cls, value)
         except ValueError:
-            raise Exit(f"{value!r} is not a number", code=ExitCode.WRONG_USE) from None
+            number = super().__new__(cls, "nan")
+        if not math.isfinite(number):
+            raise Exit(f"{value!r} is not a number", code=ExitCode.WRONG_USE)
+        return number
 
 
 def fail(message: str, code: ExitCode = ExitCode.WRONG_USE) -> NoReturn:
@@ -38,6 +43,11 @@ def fail(message: str, code: ExitCode = ExitCode.WRONG_USE) -> NoReturn:
         Exit: always.
     """
     raise Exit(message, code=code)
+
+
+def deafen() -> None:
+    """Send what is still printed nowhere: whoever read it (``| head``) has gone away."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command(
@@ -56,6 +66,12 @@ def command(
                 code = function(*arguments, **options)
             except AncrageError as error:
                 fail(f"{function.__name__.replace('_', '-')}: {error}", error.exit_code)
+            except BrokenPipeError:
+                deafen()
+                raise Exit(code=ExitCode.INCOMPLETE) from None
+            except OSError as error:
+                place = f"{error.filename}: " if error.filename else ""
+                fail(f"{function.__name__.replace('_', '-')}: {place}{error.strerror or error}")
             except KeyboardInterrupt:
                 fail("interrupted; what was done is kept", ExitCode.INCOMPLETE)
             if code:

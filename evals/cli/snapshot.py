@@ -64,7 +64,16 @@ def snapshot(
         raise UsageError("--days and --since say the same thing: give one")
     if pseudonymise not in list(PseudonymMode):
         raise UsageError(f"--pseudonymise {pseudonymise!r}: takes {', '.join(PseudonymMode)}")
+    if abs(seed) >= 2**127:
+        raise UsageError(f"--seed {seed}: takes at most 38 digits")
     now = datetime.now(UTC)
+    try:
+        first = now - timedelta(days=days) if days else _moment("since", since)
+    except OverflowError:
+        raise UsageError(f"--days {days:g}: goes back before any date") from None
+    last = _moment("until", until)
+    if first and last and first >= last:
+        raise UsageError("the window is empty: it begins at or after --until")
     config = load()
     hidden = Pseudonymiser.configured(PseudonymMode(pseudonymise), config)
     with closing(open_source(source or None, config, studies or None)) as opened:
@@ -73,8 +82,8 @@ def snapshot(
             limit=int(limit) or None,
             seed=int(seed),
             days=float(days) or None,
-            since=now - timedelta(days=days) if days else _moment("since", since),
-            until=_moment("until", until),
+            since=first,
+            until=last,
         )
         with Console(stderr=True).status(Text(f"Reading {opened.label} …")):
             manifest = take_snapshot(opened, path, filters, hidden)

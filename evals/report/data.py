@@ -54,12 +54,17 @@ class Report:
             for folder in {id(home): home for _, home in self.view.evaluators.values()}.values()
             if folder.scoring.state is not RunState.COMPLETE
         ]
+        if not self.cases:
+            return "there is no case to evaluate"
         if run.state is RunState.RUNNING:
             return "the run is under way, or was interrupted: invoke experiment --resume continues"
         if run.state is not RunState.COMPLETE:
             missing = f": {absent} of {self.cases} cases were not reached" if absent else ""
             return f"the run is incomplete{missing}"
-        return f"{', '.join(unfinished)} is not complete" if unfinished else None
+        if unfinished:
+            again = f"invoke score {self.view.folder.path.name} makes another"
+            return f"{', '.join(unfinished)} is not complete: {again}"
+        return None
 
     @property
     def totals(self) -> str:

@@ -24,6 +24,8 @@ PIPED_WIDTH = 100
 LEAST_WIDTH = 40
 FINDINGS_SHOWN = 6
 REASONS_SHOWN = 6
+LONGEST = 240
+"""Characters shown of a reason or an id, which can be anything."""
 
 
 def console(file: TextIO | None = None) -> Console:
@@ -50,8 +52,15 @@ def show(renderable: RenderableType, out: Console) -> None:
         return
     with out.capture() as captured:
         out.print(renderable)
-    for each in captured.get().splitlines():
-        out.file.write(each.rstrip() + "\n")
+    try:
+        for each in captured.get().splitlines():
+            out.file.write(each.rstrip() + "\n")
+        out.file.flush()
+    except BrokenPipeError:
+        # The command's work is done and its exit status stands, whoever stops reading.
+        from evals.cli.shell import deafen
+
+        deafen()
 
 
 def print_run(folder: RunFolder, *, worst: int = 5, html: Path | None = None) -> Report:
@@ -136,7 +145,7 @@ def _reasons(report: Report) -> Iterator[RenderableType]:
     for (why, count), modes in ranked[:REASONS_SHOWN]:
         where = "every mode" if len(modes) == len(report.modes) else ", ".join(modes)
         noun = "answer" if count == 1 else "answers"
-        yield Padding(Text(f"{count} {noun}, {where}: {line(why)}"), (0, 0, 0, 2))
+        yield Padding(Text(f"{count} {noun}, {where}: {_brief(why)}"), (0, 0, 0, 2))
     if (hidden := len(reasons) - REASONS_SHOWN) > 0:
         yield Padding(Text(f"and {hidden} other reasons, in the HTML report", "dim"), (0, 0, 0, 2))
 
@@ -158,9 +167,9 @@ def _worst(rank: int, item: Item) -> RenderableType:
     findings = item.findings
     count = len(findings)
     heading = Text.assemble(
-        (f"{rank:>2}. {line(item.case.id)}", "bold"),
+        (f"{rank:>2}. {_brief(item.case.id)}", "bold"),
         f"  {count} finding{'s' if count > 1 else ''}",
-        (f" · {line(item.case.study_id)}" if item.case.study_id else "", "dim"),
+        (f" · {_brief(item.case.study_id)}" if item.case.study_id else "", "dim"),
         (f" · {line(item.case.input.question)[:90]}", "dim"),
     )
     parts: list[RenderableType] = [heading]
@@ -172,6 +181,11 @@ def _worst(rank: int, item: Item) -> RenderableType:
         hint = f"and {count - FINDINGS_SHOWN} more: invoke show {line(item.case.id)}"
         parts.append(Padding(Text(hint, "dim"), (0, 0, 0, 4)))
     return Group(*parts)
+
+
+def _brief(text: str) -> str:
+    shown = line(text)
+    return shown if len(shown) <= LONGEST else shown[:LONGEST] + " …"
 
 
 def label(finding: Finding) -> Text:

@@ -26,7 +26,9 @@ class Journal(Generic[M]):
 
     def append(self, entry: M) -> None:
         """Write one entry; when this returns, the operating system has the whole line."""
-        self._file.write(entry.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        left = memoryview(entry.model_dump_json(exclude_defaults=True).encode() + b"\n")
+        while left:  # a disk that is nearly full takes a part, then raises
+            left = left[self._file.write(left) :]
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from evals.citations.brackets import fold
 from evals.domain import Answer, Case, JsonValue, Study
 from evals.ids import IdIndex, IdPolicy
 from evals.snapshot.manifest import PseudonymMode
@@ -19,7 +20,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NUMBERED = re.compile(r"([A-Za-z]{1,16})([-_.]?)([0-9]{1,12})")
 CODED = re.compile(r"([A-Za-z]+[-_.](?=.)|[G-Zg-z]+)?([0-9A-Za-z]+(?:-[0-9A-Za-z]+)*)")
 HEXADECIMAL = re.compile(r"(?=.*[0-9])[0-9a-fA-F]{6,}")
-WORDS = r"(?:r[ée]pondante?|respondent|participante?|panelist|panéliste)"
+WORDS = r"(?:r[ée]pondant(?:e|\(e\)|·e)?|respondent|participant(?:e|\(e\)|·e)?|panelist|panéliste)"
 PERSON_KEY = re.compile(
     r"(?:respondent|r[ée]pondant|participant|panelist|person|user|author)s?(?:[-_ ]?ids?)"
     r"|respondent|r[ée]pondant|participant|panelist",
@@ -28,7 +29,14 @@ PERSON_KEY = re.compile(
 """Fields that name a person by id; ``respondents`` alone is a count."""
 BRACKET = re.compile(r"[\[【［〔(]([^\[\]【】［］〔〕()]{1,300})[\]】］〕)]")
 BLANK = r"[ \u00a0\u202f]"
-SEPARATOR = r"[-_.\u00ad\u2010-\u2015\u2212\uff0d]"
+SEPARATOR = r"[-_.#\u00ad\u200b-\u200d\u2010-\u2015\u2060\u2212\ufeff]"
+LISTED = re.compile(
+    rf"(?<![^\W_]){WORDS}s{BLANK}?(?:n°|nº|nos?\.?|#)?{BLANK}?"
+    rf"([0-9]{{1,12}}(?:{BLANK}?(?:,|et|and|ou|or|&){BLANK}?[0-9]{{1,12}}){{1,50}})"
+    rf"(?![^\W_]|{BLANK}?(?:ans|years|fois|times|[%‰€$£]))",
+    re.IGNORECASE,
+)
+"""« les répondants 12, 13 et 14 »; one number alone is a count."""
 
 
 class Rewriter:
@@ -146,14 +154,11 @@ class Rewriter:
 
     def _found(self, text: str) -> Iterator[Found]:
         if self._pattern:
-            for match in self._pattern.finditer(text):
+            yield from self._listed(text)
+            for match in self._pattern.finditer(fold(text)):
                 group = match.lastgroup or ""
                 written = match.group(group)
-                known = self._ids.find(written)
-                if known is None and group == "number":
-                    known = next(
-                        filter(None, (self._ids.find(p + written) for p in self._styles)), None
-                    )
+                known = (self._numbered_as if group == "number" else self._ids.find)(written)
                 invented = group == "id" and not re.search(BLANK, written)
                 if known is not None or invented:
                     yield Found(*match.span(group), "respondent", known or written)
@@ -163,6 +168,21 @@ class Rewriter:
             yield from self._cited(text)
         if self._of.mode is PseudonymMode.TEXT:
             yield from find_personal(text, self._of.names)
+
+    def _numbered_as(self, number: str) -> str | None:
+        """The id that a respondent's number alone means."""
+        written = (number, *(prefix + number for prefix in self._styles))
+        return next(filter(None, map(self._ids.find, written)), None)
+
+    def _listed(self, text: str) -> Iterator[Found]:
+        """Numbers after "the respondents", where every one of them is a respondent's."""
+        for match in LISTED.finditer(text):
+            numbers = list(re.finditer("[0-9]+", match[1]))
+            known = [self._numbered_as(number.group()) for number in numbers]
+            for number, each in zip(numbers, known, strict=True):
+                if each is not None and None not in known:
+                    start = match.start(1) + number.start()
+                    yield Found(start, start + len(number.group()), "respondent", each)
 
     def _cited(self, text: str) -> Iterator[Found]:
         """Ids too plain to be looked for anywhere, where a bracket cites them with a message."""
@@ -228,7 +248,8 @@ class Rewriter:
     def _written_forms(self, ids: list[str]) -> re.Pattern[str] | None:
         """Every way in which a numbered or coded id is written, known or invented."""
         forms = [
-            rf"{re.escape(prefix)}(?:{SEPARATOR}|{BLANK})?[0-9]{{1,12}}" for prefix in self._styles
+            rf"{re.escape(prefix)}(?:{SEPARATOR}|{BLANK}){{0,3}}[0-9]{{1,12}}"
+            for prefix in self._styles
         ]
         coded = set()
         for each in ids:
@@ -244,7 +265,9 @@ class Rewriter:
         forms += sorted(coded)
         parts = [rf"(?P<id>{'|'.join(forms)})"] if forms else []
         if self._styles or self._weak:
-            parts.append(rf"(?:{WORDS}{BLANK}?(?:n°|nº|no\.?|#)?{BLANK}?)(?P<number>[0-9]{{1,12}})")
+            parts.append(
+                rf"(?:{WORDS}(?:{BLANK}|[-_])?(?:n°|nº|no\.?|#)?{BLANK}?)(?P<number>[0-9]{{1,12}})"
+            )
         if self._weak:
             parts.append(rf"R{SEPARATOR}?(?P<plain>[0-9]{{1,12}})")
             parts.append(rf'(?:{WORDS}[_-]?id)"?\s{{0,4}}[:=]\s{{0,4}}"?(?P<field>[0-9]{{1,12}})')

@@ -148,10 +148,14 @@ class _Studies:
         study = self._source.study(study_id, rejects.append)
         if study_id not in self._read:
             self._read.add(study_id)
-            hide = self._pseudonymiser is not None
-            self._rejects += (
-                each.model_copy(update={"raw": None}) if hide else each for each in rejects
-            )
+            if rejects and self._pseudonymiser is not None:
+                # An id of a message can hold its respondent's.
+                hidden = Rewriter(self._pseudonymiser, study)
+                rejects = [
+                    each.model_copy(update={"raw": None, "error": hidden.text(each.error)})
+                    for each in rejects
+                ]
+            self._rejects += rejects
         return study
 
     def _build(self, study_id: str | None) -> Rewriter:

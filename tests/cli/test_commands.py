@@ -183,6 +183,55 @@ def test_an_interrupted_run_says_so_and_exits_3(tmp_path: Path) -> None:
     assert "--resume" in ended.stdout + ended.stderr
 
 
+def test_nothing_evaluated_is_not_a_success(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [])
+    for arguments in (("experiment", "--snapshot", "snap"), ("score", "latest"), ("report",)):
+        ended = run(*arguments, cwd=tmp_path)
+        assert ended.returncode == 3
+        assert "There is no case to evaluate." in ended.stdout
+
+
+def test_scoring_an_incomplete_run_exits_3(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("a", id=f"c{i}") for i in range(10)])
+    assert run("experiment", "--snapshot", "snap", "--run-name", "i", cwd=tmp_path).returncode == 0
+    path = tmp_path / "runs/i/outputs.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:4]))
+    manifest = tmp_path / "runs/i/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"complete"', '"incomplete"'))
+    ended = run("score", "i", cwd=tmp_path)
+    assert ended.returncode == 3
+    assert "the run is incomplete" in ended.stdout.lower()
+
+
+def test_an_audit_does_not_take_up_a_replay(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("a")])
+    assert run("experiment", "--snapshot", "snap", "--run-name", "r", cwd=tmp_path).returncode == 0
+    manifest = tmp_path / "runs/r/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"kind": "audit"', '"kind": "replay"'))
+    ended = run("experiment", "--resume", "r", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert "invoke replay --resume r" in ended.stderr
+
+
+def test_a_reader_that_goes_away_changes_no_exit_status(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("« mots que personne n'a dits » [M-1]" * 400)])
+    command = f"{BIN / 'ancrage'} experiment --snapshot snap | true; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert ended.stdout == "0\n"
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    snapshot(tmp_path / "snap", [case("a")])
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    ended = run("experiment", "--snapshot", "snap", cwd=tmp_path)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("experiment: runs/")
+    assert len(ended.stderr.strip().splitlines()) == 1
+
+
 def test_a_run_whose_snapshot_is_gone_says_so(tmp_path: Path) -> None:
     snapshot(tmp_path / "snap", [case("a")])
     assert run("experiment", "--snapshot", "snap", cwd=tmp_path).returncode == 0

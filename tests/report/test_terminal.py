@@ -163,6 +163,13 @@ def test_many_findings_are_cut_short_with_the_way_to_see_them(tmp_path: Path) ->
     assert "and 4 more: invoke show a" in piped(folder)
 
 
+def test_an_endless_reason_or_id_does_not_flood_the_terminal(tmp_path: Path) -> None:
+    endless = "x" * 5_000
+    asked = case(endless, CLEAN).model_copy(update={"source_missing": endless})
+    folder = make_run(tmp_path, [asked], {endless: [finding(CLEAN, CLEAN[:5])]})
+    assert len(piped(folder)) < 3_000
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder whose tasks.py takes the commands, as a user's would."""
@@ -202,6 +209,7 @@ def test_wrong_use_is_one_line_and_exits_2(project: Path) -> None:
     for arguments, message in (
         (("report", "--run", "nothing"), "report: no run answers to 'nothing'"),
         (("report", "--html", "no/where.html"), "the folder no does not exist"),
+        (("report", "--html", "runs"), "--html runs: is a folder"),
         (("report", "--worst", "-1"), "--worst -1: give 0 or more"),
         (("show", "alhpa"), "the closest is 'alpha'"),
     ):

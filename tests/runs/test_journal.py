@@ -1,3 +1,4 @@
+import resource
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,19 @@ def test_the_last_entry_of_a_case_counts(tmp_path: Path) -> None:
 
 def test_no_file_reads_as_empty(tmp_path: Path) -> None:
     assert list(read(tmp_path / "none.jsonl", Output)) == []
+
+
+def test_a_line_that_a_full_disk_takes_in_part_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Journal[Output](path) as journal:
+        journal.append(_output("a"))
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, hard))
+            with pytest.raises(OSError, match="File too large"):
+                journal.append(_output("lost"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with Journal[Output](path) as journal:
+        journal.append(_output("b"))
+    assert [each.case_id for each in read(path, Output)] == ["a", "b"]

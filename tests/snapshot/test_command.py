@@ -138,6 +138,15 @@ def test_nothing_kept_is_not_a_success(write: Write, invoke: Invoke) -> None:
         (("--source", "a.jsonl", "--since", "monday"), "'monday' is not an ISO date"),
         (("--source", "a.jsonl", "--days", "3", "--since", "2026-01-01"), "give one"),
         (("--source", "a.jsonl", "--studies", "absent.json"), "absent.json: no such file"),
+        (("--source", "a.jsonl", "--days", "nan"), "'nan' is not a number"),
+        (("--source", "a.jsonl", "--days", "inf"), "'inf' is not a number"),
+        (("--source", "a.jsonl", "--days", "1e12"), "--days 1e+12: goes back before any date"),
+        (("--source", "a.jsonl", "--days", "1e6"), "--days 1e+06: goes back before any date"),
+        (("--source", "a.jsonl", "--limit", "1", "--seed", "9" * 60), "at most 38 digits"),
+        (
+            ("--source", "a.jsonl", "--since", "2026-02-01", "--until", "2026-01-01"),
+            "the window is empty",
+        ),
     ],
 )
 def test_wrong_use_is_one_line(
@@ -149,6 +158,16 @@ def test_wrong_use_is_one_line(
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_rows_set_aside_name_nobody(write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    write("a.jsonl", row(1))
+    write("m.csv", "study_id,id,respondent_id,text\n" + "S,R-012-1,R-012,c'est bon\n" * 2)
+    done = invoke("--source", "a.jsonl", "--studies", "m.csv", "--out", "one")
+    assert done.returncode == 0
+    for path in (tmp_path / "one").rglob("*.json*"):
+        assert "R-012" not in path.read_text(), path.name
+    assert "R-012" not in done.stdout
 
 
 SNAPSHOT_AND_PEAK = """

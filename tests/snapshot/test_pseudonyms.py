@@ -49,7 +49,24 @@ def pseudonyms(*ids: str, key: str = KEY) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "written",
-    ["R-012", "R012", "R12", "r-12", "R_12", "R‑012", "R–12", "R−012", "R 12", "R.12", "r 012"],
+    [
+        "R-012",
+        "R012",
+        "R12",
+        "r-12",
+        "R_12",
+        "R‑012",
+        "R–12",
+        "R−012",
+        "R 12",
+        "R.12",
+        "r 012",
+        "R - 012",
+        "R#12",
+        "Ｒ-０１２",
+        "R\u200b-012",
+        "R-\u200d12",
+    ],
 )
 def test_however_an_answer_writes_an_id_it_gets_the_same_pseudonym(written: str) -> None:
     ids = ("R-012", "R-013")
@@ -61,6 +78,24 @@ def test_words_before_a_number_name_a_respondent() -> None:
     hidden = pseudonyms(*ids)["R-012"]
     text = rewriter(*ids).text("La répondante n° 12 et le participant 12 ; respondents 12 times")
     assert text == f"La répondante n° {hidden} et le participant {hidden} ; respondents 12 times"
+
+
+@pytest.mark.parametrize("word", ["répondant-", "participant·e ", "Respondent_"])
+def test_words_of_a_respondent_in_any_form(word: str) -> None:
+    ids = ("R-012", "R-013")
+    assert rewriter(*ids).text(f"{word}12") == word + pseudonyms(*ids)["R-012"]
+
+
+def test_numbers_of_several_respondents_go_and_counts_stay() -> None:
+    ids = ("R-012", "R-013", "R-014")
+    rewrite, hidden = rewriter(*ids), pseudonyms(*ids)
+    one, two, three = (hidden[each] for each in ids)
+    assert (
+        rewrite.text("les répondantes 12, 13 et 14.") == f"les répondantes {one}, {two} et {three}."
+    )
+    assert rewrite.text("respondents 12 and 13 say") == f"respondents {one} and {two} say"
+    for text in ("respondents 12 and 99", "participants 12 ou 13 ans", "les répondants 12"):
+        assert rewrite.text(text) == text
 
 
 def test_invented_id_stays_invented_and_one() -> None:
