@@ -96,16 +96,22 @@ async def resolve(get_context: GetContext, run: Subject) -> tuple[ContextItem, .
 def tool_context(run: Subject) -> list[ContextItem]:
     """The results of the tools called in a run, one item a call; failed calls gave none.
 
-    JSON becomes lines of ``key: value``. The calls are the output's own, else the case's.
+    JSON becomes lines of ``key: value``; what was asked is what the result is about. The calls
+    are the output's own, else the case's.
     """
     from evals.nli.evaluator import tool_text
 
     calls = run.output.tool_calls or run.case.input.tool_calls
     return [
-        ContextItem(text=text, id=f"{call.name} #{number}")
+        ContextItem(text=text, id=f"{call.name} #{number}", about=_asked(call))
         for number, call in enumerate(calls, start=1)
         if call.error is None and (text := tool_text(call.output)).strip()
     ]
+
+
+def _asked(call: ToolCall) -> str:
+    given = ", ".join(f"{name} {value}" for name, value in call.arguments.items())
+    return f"{call.name.replace('_', ' ')} {given}".strip()
 
 
 def anchored_context(run: Subject) -> list[ContextItem]:

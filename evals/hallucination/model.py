@@ -49,6 +49,8 @@ class ContextItem(Frozen):
     text: str
     id: str | None = None
     """Such as a message's id, or the tool and number of a result."""
+    about: str = ""
+    """What the text is about, such as what a tool was asked; no evidence by itself."""
 
 
 class Evidence(Frozen):

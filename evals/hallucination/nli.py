@@ -11,7 +11,7 @@ from evals.claims import Claim
 from evals.claims.terms import terms
 from evals.config import Config, load
 from evals.evaluator import Subject
-from evals.hallucination.decide import Context
+from evals.hallucination.code import Context
 from evals.hallucination.model import ContextItem, Evidence, Opinion, Verdict
 from evals.hallucination.verifiers import Verification
 from evals.nli import NLIModel, NLISettings, rule_of

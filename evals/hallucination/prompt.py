@@ -87,6 +87,10 @@ def verdicts_call(question: str, claims: Sequence[Claim], context: Sequence[Cont
     """The call that asks for a verdict on each of ``claims``."""
     blocks = [Block("QUESTION", question)]
     for number, item in enumerate(context, start=1):
+        if item.about:
+            blocks.append(
+                Block(f"WHAT CONTEXT {number} IS ABOUT, no evidence by itself", item.about)
+            )
         blocks.append(Block(f"CONTEXT {number}", item.text))
     labels = [f"C{number}" for number in range(1, len(claims) + 1)]
     blocks += [

@@ -8,8 +8,9 @@ from evals.claims import COMPARISON_VERSION, Claim
 from evals.domain import Evaluation, FailureMode, OutputState
 from evals.errors import AncrageError, UsageError
 from evals.evaluator import Subject
+from evals.hallucination.code import Context
 from evals.hallucination.context import GetContext, Texts, items, resolve
-from evals.hallucination.decide import DECISION_VERSION, Context, settle
+from evals.hallucination.decide import DECISION_VERSION, settle
 from evals.hallucination.evaluation import MODES, evaluation_of
 from evals.hallucination.extract import Extraction, Extractor, LLMExtractor, RuleExtractor
 from evals.hallucination.model import (
