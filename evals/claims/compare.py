@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evals.claims.figures import Figure, Reading, figures
+from evals.claims.figures import figures
 from evals.claims.lexicon import LEXICON
 from evals.claims.markup import blocks, plain
 from evals.claims.numerals import SPACES
+from evals.claims.readings import Figure, Reading
 from evals.claims.sentences import protected, sentences
 from evals.claims.terms import Terms, concept, terms
 from evals.domain import Frozen

@@ -11,7 +11,6 @@
 """
 
 import hashlib
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from pydantic import Field
 
 from evals.domain import Frozen
 from evals.errors import UsageError
+from evals.nli.conformal import learn_then_test, risk_controlled
 from evals.nli.thresholds import Bools, Decision, Decisions, Floats, Ints
 
 _EPSILON = 1e-6
@@ -233,80 +233,6 @@ def probabilities_wrong(calibration: Calibration, data: Labelled) -> Floats:
     q = _sigmoid(_features(data) @ np.array(calibration.coefficients))
     priors = _priors(data, calibration.rate, calibration.rates)
     return shrink(q, data.sizes, priors, calibration.strength)
-
-
-def risk_controlled(q: Floats, wrong: Bools, sizes: Ints, alpha: float) -> float:
-    """The largest t such that flagging q ≥ t keeps (R·risk(t) + 1)/(R + 1) ≤ α; 0 flags all.
-
-    The risk is the mean over responses of their false-negative rate, 0 for those with no wrong
-    claim; it grows with t, which is what conformal risk control needs.
-    """
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    number = len(sizes)
-    totals = np.bincount(owner, weights=wrong, minlength=number)
-    missed = q[wrong]
-    weight = 1 / totals[owner[wrong]]
-    order = np.argsort(missed, kind="stable")
-    values, cumulated = missed[order], np.cumsum(weight[order])
-    # Beyond a value v, that claim and all below it are missed: candidates are the values.
-    last = np.r_[values[1:] != values[:-1], True] if len(values) else np.zeros(0, dtype=bool)
-    values, risks = values[last], cumulated[last] / number
-    allowed = (alpha * (number + 1) - 1) / number
-    if allowed < 0:
-        return 0.0
-    beyond = np.flatnonzero(risks > allowed + 1e-12)
-    return float(values[beyond[0]]) if len(beyond) else 1.0
-
-
-def learn_then_test(q: Floats, wrong: Bools, sizes: Ints, precision: float, delta: float) -> float:
-    """The least t, tested downwards from the surest, at which corrections are precise enough.
-
-    The precision of a response is the share of its claims with q ≥ t that are wrong; responses
-    without any do not count. Returns 2 when no t passes: nothing is corrected.
-    """
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    chosen = 2.0
-    # The grid is fixed beforehand, not read off the data, so that the sequence stays valid.
-    for t in np.arange(0.99, 0.0, -0.01):
-        above = q >= t
-        flagged = np.bincount(owner[above], minlength=len(sizes))
-        due = np.bincount(owner[above], weights=wrong[above], minlength=len(sizes))
-        some = flagged > 0
-        count = int(some.sum())
-        if count == 0:
-            continue
-        loss = float(1 - (due[some] / flagged[some]).mean())
-        if hoeffding_bentkus(loss, count, 1 - precision) > delta:
-            # Where so few responses are flagged that nothing could pass, there is no test to fail;
-            # their number depends on q alone, not on the labels, so the sequence stays valid.
-            if count < _least(precision, delta):
-                continue
-            break
-        chosen = float(t)
-    return chosen
-
-
-def _least(precision: float, delta: float) -> int:
-    """Responses below which no evidence, however good, could pass the test."""
-    return int(np.ceil(np.log(delta / np.e) / np.log(precision)))
-
-
-def hoeffding_bentkus(mean: float, n: int, bound: float) -> float:
-    """A p-value for "the true mean exceeds ``bound``", for n independent losses in [0, 1]."""
-    from scipy.stats import binom
-
-    if mean >= bound:
-        return 1.0
-    divergence = _kl(mean, bound)
-    tail = np.e * float(binom.cdf(np.ceil(n * mean), n, bound))
-    return float(min(1.0, np.exp(-n * divergence), tail))
-
-
-def _kl(a: float, b: float) -> float:
-    def term(x: float, y: float) -> float:
-        return 0.0 if x == 0 else x * math.log(x / y)
-
-    return term(a, b) + term(1 - a, 1 - b)
 
 
 def calibrated(

@@ -13,14 +13,12 @@ from evals.nli.calibrate import (
     Labelled,
     calibrated,
     fit,
-    hoeffding_bentkus,
-    learn_then_test,
     logistic,
     probabilities_wrong,
     read,
-    risk_controlled,
     shrink,
 )
+from evals.nli.conformal import hoeffding_bentkus, learn_then_test, risk_controlled
 from evals.nli.thresholds import Decision, argmax, paper
 
 
