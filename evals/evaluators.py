@@ -23,7 +23,7 @@ def select(
     """The evaluators that the options name, each failure mode owned by exactly one.
 
     ``judges`` is ``none``, ``three``, ``one`` or names of judges; they call through ``models``.
-    ``scorers`` are names with commas between: ``hallucination``, ``nli``.
+    ``scorers`` are names with commas between: ``abstention``, ``hallucination``, ``nli``.
 
     Raises:
         UsageError: a name is not known, or two evaluators own the same mode.
@@ -49,7 +49,13 @@ def _scorer(name: str, config: Config, models: "Models | None") -> Evaluator:
         from evals.nli import nli_evaluator
 
         return nli_evaluator(config)
-    raise UsageError(f"--scorers {name!r}: give hallucination, nli, or both with a comma between")
+    if name == "abstention":
+        from evals.abstention.evaluator import AbstentionEvaluator
+
+        return AbstentionEvaluator()
+    raise UsageError(
+        f"--scorers {name!r}: known are abstention, hallucination and nli, commas between"
+    )
 
 
 def _refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:

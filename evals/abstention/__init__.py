@@ -6,13 +6,8 @@
 from evals.abstention.answers import AnswerSet, QAAnswer, ask, read_answers, read_mock
 from evals.abstention.cases import CaseFile, QACase, check_cases, read_cases
 from evals.abstention.detect import DETECTOR_VERSION, Abstention, detect
-from evals.abstention.evaluation import (
-    QAEvaluation,
-    Result,
-    evaluate,
-    read_evaluation,
-    write_evaluation,
-)
+from evals.abstention.evaluation import evaluate, read_evaluation, write_evaluation
+from evals.abstention.model import QAEvaluation, Result
 from evals.abstention.rules import LexicalRule, MeaningRule, find_rule
 from evals.abstention.verdict import Cause, Rule, Verdict
 

@@ -1,7 +1,7 @@
 """Two evaluations side by side: two sets of answers, or the same answers under two rules."""
 
 from evals.abstention.cases import CaseId
-from evals.abstention.evaluation import QAEvaluation, Result
+from evals.abstention.model import QAEvaluation, Result
 from evals.domain import Frozen
 from evals.errors import UsageError
 from evals.stats import difference_interval, mcnemar

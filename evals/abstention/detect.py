@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from evals.abstention import wording as w
 from evals.claims.figures import figures
+from evals.claims.lexicon import LEXICON
 from evals.claims.markup import blocks
 from evals.claims.sentences import has_verb, protected, sentences
 from evals.domain import Frozen, Passage
@@ -30,6 +31,8 @@ class Reading(StrEnum):
     """Says nothing: an apology, an offer, a label, a question back."""
     ASIDE = "aside"
     """Says nothing beside a refusal (advice, what the document speaks of instead)."""
+    LEAD = "lead"
+    """What the document does say, before it is said to say no more; content where nothing is."""
     CONTENT = "content"
 
 
@@ -43,6 +46,9 @@ class Abstention(Frozen):
     """The words that decided: those that abstain, or the content that makes it an answer."""
     content: tuple[Passage, ...] = ()
     """The segments that state something, in order."""
+
+
+_STOP = frozenset(re.findall(r"\w+", LEXICON["stop"]))
 
 
 def fold(text: str) -> str:
@@ -76,13 +82,15 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
         passage = Passage.of(answer, start, end)
         reading = _read(shown[start:end], speaks_of_document)
         if _new_figure(passage.text, known) and (
-            reading is Reading.ASIDE or w.HEDGE.search(shown, start, end)
+            reading in (Reading.ASIDE, Reading.LEAD) or w.HEDGE.search(shown, start, end)
         ):
             reading = Reading.CONTENT
         read[reading].append(passage)
     abstaining, content = read[Reading.ABSTAINS], read[Reading.CONTENT]
-    if not abstaining:
-        content = sorted([*content, *read[Reading.ASIDE]], key=lambda passage: passage.start)
+    end = abstaining[-1].start if abstaining else -1
+    content += [each for each in read[Reading.LEAD] if each.start > end]
+    content += [] if abstaining else read[Reading.ASIDE]
+    content.sort(key=lambda passage: passage.start)
     if content:
         return Abstention(
             abstained=False,
@@ -116,10 +124,14 @@ def _is_an_answer(shown: str, asked: str, expected: str) -> str | None:
     if expected:
         wanted = fold(expected)
         absent = w.ABSENCE.match(wanted) or w.ABSTAINS.search(wanted)
-        mine, its = (set(re.findall(r"\w{2,}", text)) for text in (wanted, shown))
-        if absent and mine and len(mine & its) / len(mine) >= 0.5:
-            return "the expected answer is itself that there is nothing"
+        told = _tokens(wanted) if absent else _tokens(wanted) - _tokens(asked) - _STOP
+        if told and len(told & _tokens(shown)) / len(told) > (0.4 if absent else 0.6):
+            return "it says what is expected: that there is nothing"
     return None
+
+
+def _tokens(text: str) -> set[str]:
+    return set(re.findall(r"\w{2,}", text))
 
 
 def _without_quotes(answer: str) -> str:
@@ -170,7 +182,7 @@ def _read(segment: str, speaks_of_document: bool) -> Reading:
     )
     if found:
         before, tail = said[: found.end()], said[found.end() :].partition(", ")[2]
-        turned = w.UNDENIED.search(before) or w.REPORTED.search(said)
+        turned = w.UNDENIED.search(before) or w.REPORTED.search(said) or w.ATTRIBUTED.search(before)
         if (
             turned
             or w.CONDITION.search(whole[: whole.find(found[0]) + len(found[0])])
@@ -184,7 +196,7 @@ def _read(segment: str, speaks_of_document: bool) -> Reading:
         return Reading.COURTESY
     if w.IS_ADVICE.search(said) or w.IS_SCOPE.search(said):
         return Reading.ASIDE
-    return Reading.CONTENT
+    return Reading.LEAD if w.IS_LEAD.search(said) else Reading.CONTENT
 
 
 def _new_figure(text: str, known: set[str]) -> bool:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from evals.abstention.cases import CaseFile
 from evals.abstention.compare import Moved, Paired
-from evals.abstention.evaluation import Group, QAEvaluation, Rate
+from evals.abstention.model import Group, QAEvaluation, Rate
 from evals.report.terminal import console, show
 from evals.report.text import line
 
