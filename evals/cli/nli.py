@@ -36,8 +36,8 @@ def _settings(model: str, offline: bool, **others: Any) -> "NLISettings":
     help={
         "file": "JSONL with answer and, where known, id, question, reference or context, domain.",
         "out": "Where the verdicts go, one line an answer (default: FILE with .verified.jsonl).",
-        "rule": "Paper, fixed, argmax or calibrated (default: [nli] rule).",
-        "k": "For paper, the k of τ = µ + kσ (default: [nli] k).",
+        "rule": "One of paper, fixed, argmax or calibrated (default: [nli] rule).",
+        "sigmas": "For paper, the k of τ = µ + kσ (default: [nli] k).",
         "calibration": "For calibrated, the file that calibrate-nli wrote.",
         "recall": "Recall a reference from the question alone where there is none (calls a model).",
         "correct": "Rewrite contradicted claims and verify each correction (calls a model).",
@@ -51,7 +51,7 @@ def verify(
     file: str,
     out: str = "",
     rule: str = "",
-    k: float = Number(-1.0),
+    sigmas: float = Number(-1.0),
     calibration: str = "",
     recall: bool = False,
     correct: bool = False,
@@ -67,7 +67,7 @@ def verify(
         model,
         offline,
         rule=rule,
-        k=k if k >= 0 else None,
+        k=sigmas if sigmas >= 0 else None,
         calibration=calibration,
         documents=documents,
     )
