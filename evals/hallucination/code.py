@@ -5,9 +5,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evals.claims import Agreement, Comparison, compare_figures
-from evals.claims.figures import Figure, figures
+from evals.claims.figures import figures
 from evals.claims.markup import blocks, plain
 from evals.claims.numerals import SPACES
+from evals.claims.readings import Figure
 from evals.claims.sentences import protected, sentences
 from evals.claims.terms import Terms, concept, terms
 from evals.domain import Passage

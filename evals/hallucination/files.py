@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evals.config import Config, describe
 from evals.domain import Frozen, JsonValue
-from evals.errors import ExitCode, UsageError
+from evals.errors import AncrageError, ExitCode, UsageError
 from evals.hallucination.context import make_run, recorded_context
 from evals.hallucination.model import HallucinationResult, State, Verdict
 from evals.hallucination.scorer import HallucinationScorer
@@ -131,6 +131,7 @@ async def _score(
     tally: _Tally,
     concurrency: int,
 ) -> None:
+    known: list[BaseException] = []
     with Journal[HallucinationResult](target) as journal:
 
         async def worker() -> None:
@@ -145,9 +146,14 @@ async def _score(
                 journal.append(result)
                 tally.add(result)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, concurrency)):
-                group.create_task(worker())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(max(1, concurrency)):
+                    group.create_task(worker())
+        except* AncrageError as errors:
+            known += errors.exceptions
+    if known:
+        raise known[0]
 
 
 def _lines(source: Path, faults: list[str]) -> Iterator[tuple[str, Line]]:

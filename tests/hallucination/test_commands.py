@@ -1,0 +1,170 @@
+"""In the commands: an experiment with ``--scorers``, and a file of answers."""
+
+import json
+from pathlib import Path
+
+import pytest
+from invoke.program import Program
+
+from evals import __version__
+from evals.cli import namespace
+from evals.hallucination import HallucinationResult
+from evals.runs import RunView, find_run
+from tests.hallucination.conftest import answers, configure
+from tests.hallucination.scripted import claims, entry, reply
+from tests.servers.openai_server import Call, OpenAIServer, Reply
+
+SOURCE = "L'appli est rapide, j'adore !"
+
+
+def invoke(*arguments: str) -> int:
+    """Run a command in this process; returns its exit status."""
+    try:
+        Program(namespace=namespace, version=__version__).run(["invoke", *arguments], exit=True)
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def script(call: Call) -> Reply:
+    """Supports quotes and the count, contradicts slowness, supports nothing else."""
+    entries = []
+    for label, text in claims(call).items():
+        if "lente." in text:
+            entries.append(entry(label, "contradicted", SOURCE, "elle est rapide"))
+        elif "Tous" in text or "partent" in text:
+            entries.append(entry(label, "unsupported", None, "rien ne le dit"))
+        elif "«" in text:
+            entries.append(entry(label, "supported", SOURCE))
+        else:
+            entries.append(entry(label, "supported", "count: 9"))
+    return reply(call, entries)
+
+
+def test_an_experiment_with_the_scorer(workplace: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(workplace)
+    with OpenAIServer(script) as server:
+        configure(workplace, server)
+        assert invoke("experiment", "--scorers", "hallucination", "--run-name", "r") == 0
+        calls = len(server.calls)
+        assert invoke("score", "r", "--scorers", "hallucination") == 0
+        assert len(server.calls) == calls == 2
+    view = RunView(find_run("r"))
+    rows = {row.mode.name: row for row in view.summaries() if row.mode.name.endswith("_claim")}
+    assert {name: (row.scored, row.concerned, row.total) for name, row in rows.items()} == {
+        "hallucinated_claim": (2, 1, 2),
+        "contradicted_claim": (2, 1, 1),
+        "unsupported_claim": (2, 1, 1),
+    }
+    for row in rows.values():
+        assert row.cases == 5 == row.scored + row.unscored
+        reasons = " ".join(row.reasons)
+        assert "output empty" in reasons
+        assert "output missing" in reasons
+        assert "nothing to hold claims against" in reasons
+    items = {item.case.id: item for item in view.items()}
+    found = {f.mode: f for f in items["wrong"].findings if f.mode.endswith("_claim")}
+    assert found["contradicted_claim"].evidence.text == "L'appli est lente."
+    assert found["contradicted_claim"].source_id == "M-0001"
+    assert found["contradicted_claim"].explanation == "elle est rapide"
+    assert found["unsupported_claim"].evidence.text == "Tous les clients veulent partir."
+    (evaluation,) = (e for e in items["wrong"].evaluations if e.evaluator == "hallucination")
+    assert evaluation.details["score"] == pytest.approx(2 / 3)
+    assert evaluation.details["counts"]["claims"] == 3  # type: ignore[index,call-overload]
+    assert "contradicted_claim" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "arguments", "message"),
+    [
+        ("", ["--scorers", "halucination"], "known are"),
+        ("[hallucination]\ntier = 'x'", ["--scorers", "hallucination"], "no tier 'x'"),
+        ("[hallucination]\nscale = 0", ["--scorers", "hallucination"], "[hallucination] scale"),
+        ("[hallucination]\nmodel = 'x'", ["--scorers", "hallucination"], "[hallucination] model"),
+    ],
+)
+def test_wrong_use_is_one_line(
+    workplace: Path,
+    capfd: pytest.CaptureFixture[str],
+    table: str,
+    arguments: list[str],
+    message: str,
+) -> None:
+    answers(workplace)
+    with OpenAIServer([]) as server:
+        configure(workplace, server, table)
+        assert invoke("experiment", *arguments) == 2
+    error = capfd.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+
+
+LINES = [
+    {"id": "a", "question": "?", "answer": "L'appli est lente.", "context": [SOURCE]},
+    {"id": "b", "answer": "", "context": SOURCE},
+    {"id": "c", "answer": None, "context": SOURCE},
+    {"id": "d", "answer": "Les clients partent."},
+    {"id": "e", "answer": "Ils écrivent : « L'appli est rapide, j'adore ! ».", "context": SOURCE},
+]
+
+
+def test_a_file_of_answers(workplace: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    good = [json.dumps(line, ensure_ascii=False) for line in LINES]
+    bad = ['{"id": "a", "answer": "x"}', '{"id": "f"}', "{", '{"id": "g", "answer": "x", "y": 1}']
+    text = "\ufeff" + "\r\n".join([*good, "", *bad]) + "\r\n"
+    (workplace / "f.jsonl").write_text(text, encoding="utf-8", newline="")
+    with OpenAIServer(script) as server:
+        configure(workplace, server)
+        assert invoke("hallucination", "f.jsonl") == 3
+        assert len(server.calls) == 2
+        assert invoke("hallucination", "f.jsonl") == 2
+        assert invoke("hallucination", "f.jsonl", "--resume") == 3
+        assert invoke("hallucination", "f.jsonl", "--resume", "--scale", "10") == 2
+        assert len(server.calls) == 2
+    out, error = capfd.readouterr()
+    lines = (workplace / "f.hallucination.jsonl").read_text(encoding="utf-8").splitlines()
+    results = [HallucinationResult.model_validate_json(line) for line in lines]
+    assert {each.run_id: (each.state, each.score) for each in results} == {
+        "a": ("scored", 1),
+        "b": ("empty", 0),
+        "c": ("unscored", None),
+        "d": ("unscored", None),
+        "e": ("scored", 0),
+    }
+    assert "Mean score 0.333 of 1, over 3 of 5 answers" in out
+    assert "Over all 5, the mean lies between 0.200 and 0.600" in out
+    for fault in (
+        "f.jsonl:7: id: 'a' occurs twice",
+        "f.jsonl:8: answer: Field required",
+        "f.jsonl:9: value: Invalid JSON",
+        "f.jsonl:10: y: Extra inputs",
+    ):
+        assert fault in out
+    assert "f.hallucination.jsonl exists" in error
+    assert "made by another scorer" in error
+
+
+def test_code_alone_needs_no_model(workplace: Path) -> None:
+    line = {
+        "id": "a",
+        "answer": "Acme emploie 150 personnes.",
+        "context": "Acme emploie 123 personnes.",
+    }
+    (workplace / "f.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    assert invoke("hallucination", "f.jsonl", "--verdicts", "none", "--scale", "10") == 0
+    (result,) = (workplace / "f.hallucination.jsonl").read_text(encoding="utf-8").splitlines()
+    assert HallucinationResult.model_validate_json(result).score == 10
+    assert invoke("hallucination", "f.jsonl", "--verdicts", "gpt", "--out", "x") == 2
+    assert invoke("hallucination", "no.jsonl", "--verdicts", "none") == 2
+
+
+def test_a_model_without_its_key_is_one_line(
+    workplace: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (workplace / "f.jsonl").write_text(json.dumps(LINES[0]), encoding="utf-8")
+    with OpenAIServer(script) as server:
+        configure(workplace, server, 'key = "ANCRAGE_TEST_NO_SUCH_KEY"')
+        assert invoke("hallucination", "f.jsonl") == 2
+    error = capfd.readouterr().err
+    assert "set ANCRAGE_TEST_NO_SUCH_KEY" in error
+    assert "Traceback" not in error
