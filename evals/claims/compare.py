@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from evals.claims.figures import figures
 from evals.claims.lexicon import LEXICON
@@ -79,13 +80,19 @@ def compare_figures(claim: str, context: str) -> Comparison:
     asked = _places([plain(claim)])
     if not asked:
         return Comparison(verdict=Agreement.NOT_COMPARABLE, reason="the claim states no figure")
-    known = _places(_sentences(context), parts=True)
+    known = _known(context)
     results = [_judge(place, asked, known) for place in asked]
     for verdict in (Agreement.CONTRADICTS, Agreement.NOT_COMPARABLE):
         for result in results:
             if result.verdict is verdict:
                 return result
     return results[0]
+
+
+@lru_cache(maxsize=8)
+def _known(context: str) -> tuple[_Place, ...]:
+    """Kept for a while: the claims of an answer are all held against the same context."""
+    return tuple(_places(_sentences(context), parts=True))
 
 
 def _sentences(text: str) -> list[str]:
