@@ -1,6 +1,7 @@
 """The console command ``ancrage``: the same tasks as ``invoke``, in any folder."""
 
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from invoke.exceptions import ParseError
@@ -33,5 +34,6 @@ def _refuse(error: ParseError) -> NoReturn:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; modules that the configuration names may lie in this very folder."""
+    sys.path.append(str(Path.cwd()))
     _Ancrage(name="ancrage", binary="ancrage", namespace=namespace, version=__version__).run()

@@ -66,6 +66,10 @@ class QuoteIndex:
         With no id, or none that is known, every text is searched and nothing passes: words found
         are "elsewhere". An empty quote, or one without a word, is "absent".
         """
+        return self.verbatim(quote, source_ids) or self._diagnose(quote, source_ids)
+
+    def verbatim(self, quote: str, source_ids: Sequence[str]) -> Verdict | None:
+        """The verdict where ``quote`` stands in one of the texts cited; None where it fails."""
         found: Match | None = None
         holder = ""
         needle: Needle | None = None
@@ -82,7 +86,7 @@ class QuoteIndex:
                 if match.tier is Tier.EXACT:
                     break
         if found is None:
-            return self._diagnose(quote, source_ids)
+            return None
         start, end, tier, warnings = found
         return Verdict(tier, True, holder, start, end, PASSED[tier], None, (), warnings)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from evals.domain import Finding, OutputState, Passage, ScoreState
 from evals.errors import UsageError
-from evals.report.payload import answer_text
+from evals.report.payload import LONGEST_DIFFERENCE, answer_text
 from evals.report.sources import PassedQuote, Shelf, Shelves, passed_quotes
 from evals.report.terminal import label
 from evals.report.text import TIERS, difference, line, segments, visible
@@ -153,7 +153,9 @@ def _about(number: int, finding: Finding) -> RenderableType:
     if isinstance(cited, str) and cited != finding.source_id:
         parts.append(Text(f"cited: {line(cited)}", "dim"))
     if finding.source_passage and finding.tier == "T4":
-        parts.append(_difference(finding.source_passage.text, finding.evidence.text))
+        source, quoted = finding.source_passage.text, finding.evidence.text
+        if max(len(source), len(quoted)) <= LONGEST_DIFFERENCE:
+            parts.append(_difference(source, quoted))
     return Group(*parts)
 
 

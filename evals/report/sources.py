@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from evals.citations import Grammar
 from evals.domain import Message, OutputState, Passage
 from evals.evaluator import Subject
 from evals.runs import Item
@@ -25,21 +26,25 @@ class Shelf:
     """A study with each respondent's messages in order."""
 
     source: Source
+    grammar: Grammar | None = None
+    """How the answers cite."""
 
     @cached_property
-    def _threads(self) -> dict[str, list[Message]]:
+    def _neighbours(self) -> dict[str, tuple[Message | None, Message | None]]:
         threads: dict[str, list[Message]] = {}
         for message in self.source.study.messages:
             threads.setdefault(message.respondent_id, []).append(message)
-        return threads
+        return {
+            message.id: (before, after)
+            for thread in threads.values()
+            for before, message, after in zip(
+                [None, *thread[:-1]], thread, [*thread[1:], None], strict=True
+            )
+        }
 
     def neighbours(self, message: Message) -> tuple[Message | None, Message | None]:
         """What the same respondent wrote just before and just after, in the study's order."""
-        thread = self._threads[message.respondent_id]
-        at = next(place for place, each in enumerate(thread) if each.id == message.id)
-        before = thread[at - 1] if at else None
-        after = thread[at + 1] if at + 1 < len(thread) else None
-        return before, after
+        return self._neighbours[message.id]
 
 
 class Shelves:
@@ -55,7 +60,7 @@ class Shelves:
         if source is None:
             return None
         if self._last is None or self._last.source is not source:
-            self._last = Shelf(source)
+            self._last = Shelf(source, self._sources.grammar)
         return self._last
 
 
@@ -67,7 +72,7 @@ def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
     if shelf is None or item.output.state is not OutputState.OK:
         return []
     source, passed = shelf.source, []
-    subject = Subject(item.case, item.output, source)
+    subject = Subject(item.case, item.output, source, shelf.grammar)
     for quote in subject.citations.quotes:
         cited = [
             message.id
@@ -77,8 +82,8 @@ def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
         ]
         if not cited:
             continue
-        verdict = source.quotes.verify(quote.text, cited)
-        if not verdict.passed or verdict.source_id is None:
+        verdict = source.quotes.verbatim(quote.text, cited)
+        if verdict is None or verdict.source_id is None:
             continue
         held = source.message(verdict.source_id)
         located = None

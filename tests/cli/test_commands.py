@@ -129,6 +129,22 @@ def test_a_fault_in_the_configuration_names_file_and_field(
     assert len(ended.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("program", ["ancrage", "invoke"])
+def test_a_check_in_the_project_s_folder_is_found(program: str, tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text("from evals.cli import namespace\n")
+    (tmp_path / "evals.toml").write_text('[checks]\nmodules = ["mychecks"]\n')
+    (tmp_path / "mychecks.py").write_text(
+        "from evals.checks import check, finding\n\n\n"
+        '@check(title="Shouting", definition="An exclamation mark.")\n'
+        "def shouting(subject):\n"
+        '    yield finding("shouting", subject, 0, 1, "Do not shout.")\n'
+    )
+    snapshot(tmp_path / "snap", [case("a !")])
+    ended = run("experiment", "--snapshot", "snap", cwd=tmp_path, program=program)
+    assert ended.returncode == 0, ended.stderr
+    assert "shouting" in ended.stdout
+
+
 def test_the_namespace_serves_in_another_project(tmp_path: Path) -> None:
     (tmp_path / "tasks.py").write_text(
         "from invoke import Collection, task\n"

@@ -224,3 +224,19 @@ def test_show_exits_0(project: Path) -> None:
     done = invoke(project, "show", "al")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Quotes that passed" in done.stdout
+
+
+def test_quotes_that_passed_are_read_with_the_grammar_of_the_project(project: Path) -> None:
+    (project / "evals.toml").write_text('[citations]\nbrackets = ["{}"]\n')
+    make_run(project, [case("alpha", "« Je prends le bus tous les matins » {R-001, M-0001}")])
+    assert "Quotes that passed" in invoke(project, "show", "alpha").stdout
+    assert invoke(project, "report").returncode == 0
+    (html,) = project.glob("runs/*/report.html")
+    assert '"passed":[{' in html.read_text()
+
+
+def test_a_huge_altered_quote_is_shown_without_its_difference(tmp_path: Path) -> None:
+    text = "mot " * 20_000
+    found = finding(text, text.strip(), source="M-0001", source_passage="le bus", tier="T4")
+    folder = make_run(tmp_path, [case("a", text)], {"a": [found]})
+    assert "source → answer" not in shown(folder, "a")
