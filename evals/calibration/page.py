@@ -108,8 +108,13 @@ class Desk:
             "total": len(self.outputs),
             "progress": self.progress(),
             "case_id": output.case_id,
+            "question": visible(subject.case.input.question),
             "answer": subject.text,
-            "material": [[block.title, visible(block.text)] for block in shown.values()],
+            "material": [
+                [block.title, visible(block.text)]
+                for block in shown.values()
+                if block.title != "QUESTION"
+            ],
             "modes": [self._mode(mode, output.case_id) for mode, _ in self.modes],
         }
 

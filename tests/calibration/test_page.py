@@ -110,7 +110,8 @@ def test_labelling_goes_on_where_the_file_ends(folder: RunFolder) -> None:
 def test_the_page_shows_the_answer_and_its_material_and_nothing_of_a_judge(page: Running) -> None:
     _, shown, _ = send(page, "0")
     assert HOSTILE.split()[0] in shown["answer"]
-    assert [title for title, _ in shown["material"]] == ["QUESTION", "EARLIER TURNS", "STUDY"]
+    assert [title for title, _ in shown["material"]] == ["EARLIER TURNS", "STUDY"]
+    assert shown["question"].startswith("Que pensent")
     text = json.dumps(shown)
     assert "findings" not in text
     assert "verdict" not in text

@@ -51,8 +51,9 @@ async function load(at) {
   $("answer").textContent = shown.answer;
   $("case").textContent = `${shown.at + 1} of ${shown.total} · ${shown.case_id}`;
   $("progress").textContent = shown.progress;
+  $("question").textContent = shown.question;
   $("material").replaceChildren(...shown.material.map(([title, text]) =>
-    h("details", { open: title === "QUESTION" }, h("summary", {}, title), h("div", { className: "text" }, text))));
+    h("details", {}, h("summary", {}, title), h("div", { className: "text" }, text))));
   draw();
   scrollTo(0, 0);
 }
