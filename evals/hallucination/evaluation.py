@@ -63,11 +63,11 @@ def evaluation_of(
 
 
 def _why(result: HallucinationResult) -> str:
-    """Short, so that like reasons are counted together; the verdicts are in the details."""
+    """In like words for like reasons, which reports count; how many claims is in the details."""
     if result.problem:
         return result.problem
-    left = [each for each in result.verdicts if each.verdict is Verdict.UNSCORED]
-    return f"{len(left)} of {len(result.claims)} claims without a verdict: {left[0].reason}"
+    left = next(each for each in result.verdicts if each.verdict is Verdict.UNSCORED)
+    return f"a claim has no verdict: {left.reason}"
 
 
 def _finding(start: int, end: int, text: str, verdict: ClaimVerdict) -> Finding:

@@ -41,7 +41,7 @@ class Live(Generic[R]):
         live = Live([scorer], rate=0.1, on_result=store)
         agent = live.wrap(agent)      # sync or async; returns and raises exactly as before
         …
-        live.drain()                  # before the process ends
+        live.close()                  # before the process ends
 
     The agent pays for drawing the sample and for ``to_run``, nothing else; nothing that fails here
     reaches it. ``counts`` says what became of its answers: ``answers``, ``agent_errors``,
@@ -96,12 +96,13 @@ class Live(Generic[R]):
 
     def wrap(self, agent: Callable[P, T]) -> Callable[P, T]:
         """``agent`` with the same arguments, result and errors, its answers sampled and scored."""
-        if inspect.iscoroutinefunction(agent):
+        called = getattr(agent, "__call__", agent)  # noqa: B004  an object can be an agent too
+        if inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(called):
 
             @functools.wraps(agent)
             async def wrapped(*arguments: P.args, **options: P.kwargs) -> Any:
                 try:
-                    result = await agent(*arguments, **options)
+                    result = await cast("Any", agent)(*arguments, **options)
                 except BaseException:
                     self._count("agent_errors")
                     raise
@@ -138,11 +139,21 @@ class Live(Generic[R]):
                 self._changed.wait(left)
         return True
 
+    def close(self, timeout: float | None = None) -> bool:
+        """Drain, and end the scoring thread if nothing is left; it starts again when needed."""
+        if not self.drain(timeout):
+            return False
+        with self._changed:
+            loop, self._loop, self._slots = self._loop, None, None
+        if loop:
+            loop.call_soon_threadsafe(loop.stop)
+        return True
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.drain()
+        self.close()
 
     def _take(self, result: object, *arguments: Any, **options: Any) -> None:
         self._count("answers")
@@ -216,9 +227,14 @@ class Live(Generic[R]):
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(
-                    target=self._loop.run_forever, name="live-scoring", daemon=True
+                    target=_serve, args=(self._loop,), name="live-scoring", daemon=True
                 ).start()
             return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
 
 
 def _default_run(id: str, result: Any, *arguments: Any, **options: Any) -> Subject:

@@ -20,7 +20,8 @@ _MILD = (
     r"|détest\w+|préfèr\w+|préfér\w+|content\w*|ravie?s?|déçu\w*|plaî\w*|apprécié?\w*|belles?|beaux?"
     r"|recommand\w+|qualité|quality|praise\w*|acclaim\w*|critici[sz]\w+|salu(?:é|e)\w*"
 )
-_JUDGES = re.compile(rf"\b(?:{_STRONG})\b", re.IGNORECASE)
+_JUDGES = re.compile(rf"\b(?:{_STRONG})\b")
+_OPENER = re.compile(r"(?:\A|[.:!?]\s)\W*\w+")
 _VALUES = re.compile(rf"\b(?:{_STRONG}|{_MILD})\b", re.IGNORECASE)
 _POSSIBLE = re.compile(
     r"\b(?:may|might|could|perhaps|maybe|possibly|probably|presumably|supposedly|reportedly|likely"
@@ -33,8 +34,11 @@ _POSSIBLE = re.compile(
 
 
 def subjective(statement: str) -> bool:
-    """Whether ``statement`` judges rather than reports (words of praise, blame or regret)."""
-    return _JUDGES.search(statement) is not None
+    """Whether ``statement`` judges rather than reports (words of praise, blame or regret).
+
+    Capitals inside a sentence are names, such as Great Britain or the award for Best Picture.
+    """
+    return _JUDGES.search(_OPENER.sub(lambda m: m.group().lower(), statement)) is not None
 
 
 def speculative(statement: str) -> bool:

@@ -60,6 +60,18 @@ def test_sync_agents_too_without_any_event_loop() -> None:
     assert live.counts == {"answers": 1, "scored": 1, "agent_errors": 1}
 
 
+async def test_objects_are_agents_too() -> None:
+    class Agent:
+        async def __call__(self, question: str) -> str:
+            return WRONG
+
+    with Live([code_alone()]) as live:
+        for _ in range(2):
+            assert await live.wrap(Agent())("?") == WRONG
+            assert live.close(10)
+    assert live.counts == {"answers": 2, "scored": 2}
+
+
 def test_the_sample_depends_on_the_id_alone() -> None:
     ids = [f"trace-{n}" for n in range(10_000)]
     for rate in (0.0, 0.05, 0.5, 1.0):

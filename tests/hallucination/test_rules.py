@@ -61,6 +61,7 @@ async def test_scale() -> None:
         ("L'appli d'Acme est excellente.", "Its director is Anne Roy.", U),
         ("Acme is an amazing company.", "Acme employs 123 people.", U),
         ("Malheureusement, Acme est à Lyon.", "It was founded in Lyon on 12 March 2021.", U),
+        ("Acme has customers in Great Britain.", "Its director is Anne Roy.", S),
     ],
 )
 async def test_a_judgement_needs_one_in_the_context(
