@@ -8,6 +8,7 @@ fixture ``ancrage_run`` is the run as a whole. Nothing heavy is imported until o
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseOutcome:
-    """One case of the run under test."""
+    """One case of the run under test; over repeats, at its worst."""
 
     id: str
     study: str | None
     state: str
     """How the production of the answer ended; only ``ok`` can be scored."""
     scores: dict[str, float | None]
-    """The score of each failure mode; above 0 it fails, None it is unscored."""
+    """The score of each failure mode: above 0 it fails in some repeat; None, it fails in none and
+    is unscored in some."""
     reasons: dict[str, str]
-    """Why modes are unscored."""
+    """Why modes are unscored, in any repeat."""
 
     def assert_passes(self, *modes: str) -> None:
         """Fail the test unless every mode (default: all) was scored and found nothing.
@@ -62,27 +64,23 @@ def assert_no_regression(
 
     Args:
         run: what the fixture ``ancrage_run`` gives.
-        baseline: outcomes, or the name of a baseline (default: the policy's).
+        baseline: outcomes, or the name of a baseline, or "none" (default: the policy's).
         policy: a policy file (default: the configuration's ``[gate]``).
 
     Raises:
         AssertionError: the run regresses, falls short of the policy, or cannot be told; an
             inconclusive gate, such as for a missing baseline, is never a pass.
     """
-    from evals.compare.baseline import read_baseline
+    from evals.compare.baseline import find_reference
     from evals.compare.gate import Outcome, decide
     from evals.compare.policy import load_policy
     from evals.config import load
-    from evals.errors import UsageError
 
     config = load()
     rules = load_policy(config, policy)
     reference = rules.baseline if baseline is None else baseline
     if isinstance(reference, str):
-        try:
-            reference = read_baseline(reference, config.root) if reference else None
-        except UsageError as error:
-            reference = str(error)
+        reference = find_reference(reference, config.root)
     decision = decide(rules, run, reference)
     if decision.outcome is not Outcome.PASSED:
         against = [*decision.of(Outcome.FAILED), *decision.of(Outcome.UNKNOWN)]
@@ -93,21 +91,34 @@ def assert_no_regression(
 
 
 def cases_of(run: "Group") -> list[CaseOutcome]:
-    """The cases of a run, or of the first of its repeats."""
-    results = run[0]
-    return [
-        CaseOutcome(
-            id=case,
-            study=results.studies[at],
-            state=results.states[at].value,
-            scores={
-                mode: None if values[at] != values[at] else float(values[at])
-                for mode, values in results.values.items()
-            },
-            reasons={mode: why[case] for mode, why in results.reasons.items() if case in why},
-        )
-        for at, case in enumerate(results.cases)
-    ]
+    """The cases of a run, or of its repeats together."""
+    cases = dict.fromkeys(case for each in run for case in each.cases)
+    return [_at_worst(case, run) for case in cases]
+
+
+def _at_worst(case: str, run: "Group") -> CaseOutcome:
+    scores: dict[str, float | None] = {}
+    reasons: dict[str, str] = {}
+    for mode in dict.fromkeys(mode for each in run for mode in each.modes):
+        worst = 0.0
+        for each in run:
+            at, values = each.position.get(case), each.values.get(mode)
+            value = float("nan") if at is None or values is None else float(values[at])
+            if isnan(value):
+                absent = f"not looked for in {each.origin.name}"
+                reasons[mode] = each.reasons.get(mode, {}).get(case, absent)
+            else:
+                worst = max(worst, value)
+        scores[mode] = worst if worst > 0 or mode not in reasons else None
+    found = [(each, each.position[case]) for each in run if case in each.position]
+    states = [each.states[at].value for each, at in found]
+    return CaseOutcome(
+        id=case,
+        study=found[0][0].studies[found[0][1]],
+        state=next((state for state in states if state != "ok"), "ok"),
+        scores=scores,
+        reasons=reasons,
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,6 +1,9 @@
 """Know change from noise: ``compare``, ``gate``, ``baseline`` and ``history``."""
 
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,13 +61,15 @@ def compare(
     units = check_options(cluster, alpha)
     sides = [_side(reference) for reference in (first, second, *(also or ()))]
     if case:
-        show(_one_case(case, sides), console())
+        with _no_commands():
+            show(_one_case(case, sides), console())
         return ExitCode.OK
     found = [compare_groups(sides[0], side, cluster=units, alpha=alpha) for side in sides[1:]]
     out = console()
     for each, side in zip(found, sides[1:], strict=True):
         details = read_details(side[0], each.newly_failing[:worst])
-        show(overview(each, details, shown=worst), out)
+        with _no_commands():
+            show(overview(each, details, shown=worst), out)
     if json:
         from pydantic import TypeAdapter
 
@@ -112,10 +117,8 @@ def gate(
     An empty or incomplete run, unscored cases beyond what the policy allows, and a missing
     baseline are never a reason to ship.
     """
-    import os
-
     from evals.compare import outputs
-    from evals.compare.baseline import read_baseline
+    from evals.compare.baseline import find_reference
     from evals.compare.gate import decide
     from evals.compare.policy import load_policy
     from evals.compare.terminal import decision
@@ -124,22 +127,16 @@ def gate(
 
     config = load()
     rules = load_policy(config, Path(policy) if policy else None)
-    name = baseline or rules.baseline
-    reference: Group | str | None = None
-    if name and name != "none":
-        try:
-            reference = read_baseline(name, config.root)
-        except UsageError as error:
-            reference = str(error)
-    found = decide(rules, _side(run), reference)
-    show(decision(found), console())
+    found = decide(rules, _side(run), find_reference(baseline or rules.baseline, config.root))
+    with _no_commands():
+        show(decision(found), console())
     if markdown:
         _write(markdown, outputs.markdown(found), append=True)
     if junit:
         _write(junit, outputs.junit(found))
     if json:
         _write(json, found.model_dump_json(indent=1) + "\n")
-    if github or os.environ.get("GITHUB_ACTIONS") == "true":
+    if github or _on_github():
         for each in outputs.annotations(found):
             console().print(each, soft_wrap=True)
     return found.exit_code
@@ -217,6 +214,24 @@ def _side(reference: str) -> "Group":
     if reference.startswith("baseline:"):
         return read_baseline(reference.removeprefix("baseline:"), load().root)
     return find_group(reference)
+
+
+def _on_github() -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def _no_commands() -> Iterator[None]:
+    """Inside GitHub Actions, keep answers and ids that are printed from acting as commands."""
+    if not _on_github():
+        yield
+        return
+    token = secrets.token_hex(16)
+    print(f"::stop-commands::{token}", flush=True)  # noqa: T201
+    try:
+        yield
+    finally:
+        print(f"::{token}::", flush=True)  # noqa: T201
 
 
 def _one_case(case: str, sides: "Sequence[Group]") -> "RenderableType":

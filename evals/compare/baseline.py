@@ -6,9 +6,10 @@ It holds ids and outcomes, no question, answer or reason: nothing that a respond
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, Self
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, PositiveFloat, ValidationError, model_validator
 
 from evals.compare.results import Group, Mode, Origin, Results
 from evals.config import describe
@@ -25,7 +26,7 @@ class BaselineRun(Frozen):
     modes: dict[str, Mode]
     states: dict[str, OutputState] = {}
     """The cases whose output is not ``ok``."""
-    failing: dict[str, dict[str, float]] = {}
+    failing: dict[str, dict[str, PositiveFloat]] = {}
     """The score of each failing case, by mode and case."""
     unscored: dict[str, tuple[str, ...]] = {}
     """The unscored cases, by mode."""
@@ -34,12 +35,26 @@ class BaselineRun(Frozen):
 class Baseline(Frozen):
     """The file ``baselines/NAME.json``."""
 
-    format: int = 1
+    format: Literal[1] = 1
     recorded: datetime
     studies: dict[str, tuple[str, ...]]
     """Every case, by study; ``""`` for cases without one."""
-    runs: tuple[BaselineRun, ...]
+    runs: tuple[BaselineRun, ...] = Field(min_length=1)
     """One, or the repeats of one experiment."""
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        listed = [case for cases in self.studies.values() for case in cases]
+        known = set(listed)
+        if len(known) != len(listed):
+            raise ValueError("a case is listed twice")
+        for run in self.runs:
+            named = set(run.states).union(*run.failing.values(), *run.unscored.values())
+            if unknown := named - known:
+                raise ValueError(f"case {min(unknown)!r} is in no study")
+            if strange := (run.failing.keys() | run.unscored.keys()) - run.modes.keys():
+                raise ValueError(f"mode {min(strange)!r} is not among the modes")
+        return self
 
 
 def write_baseline(name: str, group: Group, root: Path) -> Path:
@@ -88,6 +103,16 @@ def read_baseline(name: str, root: Path) -> Group:
     return unpack(load_baseline(name, root))
 
 
+def find_reference(name: str | None, root: Path) -> Group | str | None:
+    """What the gate compares with: outcomes, in words why there are none, or None for ``none``."""
+    if not name or name == "none":
+        return None
+    try:
+        return read_baseline(name, root)
+    except UsageError as error:
+        return str(error)
+
+
 def load_baseline(name: str, root: Path) -> Baseline:
     """The baseline's file as it is.
 
@@ -101,6 +126,8 @@ def load_baseline(name: str, root: Path) -> Baseline:
         raise UsageError(
             f"no baseline {name!r} ({path}); record one: invoke baseline set RUN --name {name}"
         ) from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
     except ValidationError as error:
         raise UsageError(f"{path}: {describe(error)}") from None
 

@@ -80,6 +80,10 @@ def mode_checks(
         left_out = ignored.get(mode, frozenset())
         cases = tuple(case for case in common_cases(candidate) if case not in left_out)
         found = outcomes(candidate, mode, cases)
+        if len(cases) < policy.minimum_items and left_out:
+            message = f"{len(cases)} cases once the ignored ones are out"
+            message += f", at least {policy.minimum_items} asked for"
+            yield Check(name="items", mode=mode, outcome=Outcome.UNKNOWN, message=message)
         yield _coverage(policy, mode, found, candidate)
         if mode in policy.ceilings:
             yield _ceiling(policy.ceilings[mode], mode, side(found, None), cases, found)
@@ -90,7 +94,7 @@ def mode_checks(
 def _coverage(policy: Policy, mode: str, found: Floats, candidate: Group) -> Check:
     scored, total = int(np.count_nonzero(~np.isnan(found))), found.size
     share = scored / total if total else 0.0
-    enough = total > 0 and share >= policy.minimum_coverage
+    enough = scored > 0 and share >= policy.minimum_coverage
     message = f"{scored} of {total} scored ({share:.1%})"
     message += f", at least {policy.minimum_coverage:.1%} asked for"
     if not enough and (why := _commonest_reason(mode, candidate)):
@@ -169,7 +173,10 @@ def regressions(
     if not same_data(baseline, candidate):
         message = "the baseline was recorded on other data; record one on this snapshot"
         yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
-    growing = policy.repeated_looks or any(o.state is RunState.RUNNING for o in comparison.second)
+    # A run that stopped half-way may have been stopped because of what someone saw.
+    growing = policy.repeated_looks or any(
+        origin.state is not RunState.COMPLETE for origin in comparison.second
+    )
     looked = {mode.mode: mode for mode in comparison.modes}
     family = sum(1 for name in modes if name in looked and not looked[name].problem)
     for name in modes:
@@ -200,15 +207,19 @@ def _regression(policy: Policy, found: ModeComparison, p: float | None, *, anyti
         f"{figures.points_between(found.interval)}, {test} {figures.p_value(p)}; "
         f"{len(found.worse)} newly failing, {len(found.better)} newly passing"
     )
+    if found.cautious != found.interval:
+        message += f"; {figures.points_between(found.cautious)} whatever the unscored cases are"
     significant = p <= policy.alpha and change > 0
     outcome = Outcome.FAILED if significant else Outcome.PASSED
     if policy.margin is not None:
-        within = f"the policy allows {figures.points(policy.margin)} points"
-        if significant and change <= policy.margin:
-            outcome = Outcome.PASSED if found.interval.high <= policy.margin else Outcome.UNKNOWN
-        elif not significant and found.interval.high > policy.margin:
-            outcome = Outcome.UNKNOWN
-        message += f"; {within}"
+        excluded = found.cautious.high <= policy.margin
+        if not significant or change <= policy.margin:
+            outcome = Outcome.PASSED if excluded else Outcome.UNKNOWN
+        message += f"; the policy allows {figures.points(policy.margin)} points"
+    elif not significant and change > 0 and found.interval.high > policy.doubt:
+        outcome = Outcome.UNKNOWN
+        message += f"; not significant, but more than {figures.points(policy.doubt)} points"
+        message += " cannot be excluded: more cases would tell"
     blind = policy.detect is not None and (
         found.detectable is None or found.detectable > policy.detect
     )

@@ -44,6 +44,8 @@ def _within(side: Group) -> Iterator[Note]:
             yield Note(text=f"repeats {head.id} and {other.id} read different data", serious=True)
         for change in _changes(head.parameters, other.parameters):
             yield Note(text=f"repeats {head.id} and {other.id}: {change}", serious=True)
+        for change in _changes(head.versions, other.versions):
+            yield Note(text=f"repeats {head.id} and {other.id}: {change}", serious=False)
 
 
 def _states(first: Group, second: Group) -> Iterator[Note]:
@@ -58,6 +60,9 @@ def _states(first: Group, second: Group) -> Iterator[Note]:
 
 def _between(first: Group, second: Group) -> Iterator[Note]:
     a, b = first[0].origin, second[0].origin
+    same = {each.origin.id for each in first} & {each.origin.id for each in second}
+    if same:
+        yield Note(text=f"{min(same)} stands on both sides, against itself", serious=True)
     if a.snapshot != b.snapshot:
         yield Note(
             text=f"the data differ: snapshot {a.snapshot[:12]} → {b.snapshot[:12]}; "

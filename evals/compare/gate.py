@@ -64,12 +64,19 @@ def decide(
     day = today or datetime.now().astimezone().date()
     ignored = _ignored(policy, candidate, day)
     known = baseline if not isinstance(baseline, str) else None
+    modes = _modes(policy, candidate, known)
     comparison = (
-        compare(known, candidate, cluster=policy.cluster, alpha=policy.alpha, ignored=ignored)
+        compare(
+            known,
+            candidate,
+            cluster=policy.cluster,
+            alpha=policy.alpha,
+            ignored=ignored,
+            only=modes if policy.modes else (),
+        )
         if known
         else None
     )
-    modes = _modes(policy, candidate, known)
     checks = [
         *run_checks(policy, candidate),
         *mode_checks(policy, candidate, modes, ignored),
@@ -80,7 +87,7 @@ def decide(
         candidate=tuple(each.origin for each in candidate),
         baseline=tuple(each.origin for each in known) if known else None,
         checks=tuple(checks),
-        remarks=tuple(_remarks(policy, candidate, modes, day)),
+        remarks=tuple(_remarks(policy, candidate, known, modes, day)),
         comparison=comparison,
     )
 
@@ -109,7 +116,12 @@ def _ignored(policy: Policy, candidate: Group, day: date) -> dict[str, set[str]]
     return ignored
 
 
-def _remarks(policy: Policy, candidate: Group, modes: list[str], day: date) -> Iterator[str]:
+def _remarks(
+    policy: Policy, candidate: Group, baseline: Group | None, modes: list[str], day: date
+) -> Iterator[str]:
+    runs = {each.origin.id for each in candidate}
+    if same := [each.origin.id for each in baseline or () if each.origin.id in runs]:
+        yield f"{same[0]} is compared with itself: it is the baseline"
     known = set(candidate[0].cases)
     for entry in policy.active(day):
         what = f"{entry.case} ({'all modes' if entry.mode == '*' else entry.mode})"

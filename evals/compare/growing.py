@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from evals.compare.paired import outcomes, shares
-from evals.compare.results import Group
+from evals.compare.results import NOT_REACHED, Group
 from evals.stats import sequential
 
 
@@ -18,10 +18,12 @@ def anytime_p(
     clustered: bool,
     ignored: AbstractSet[str] = frozenset(),
 ) -> float:
-    """The anytime-valid p-value of ``mode``, from the units that are complete, in their order.
+    """The anytime-valid p-value of "``mode`` got worse", from the complete units in their order.
 
-    The unit is the case, or with ``clustered`` the study: it counts once all of its cases have
-    been answered in every run of ``second``, so that no look sees half of one.
+    Twice the one-sided one, as strict as a two-sided test: what improved early and then got worse
+    is no evidence of a regression. The unit is the case, or with ``clustered`` the study: it counts
+    once all of its cases have been answered and scored in every run of ``second``, so that no look
+    sees half of one.
     """
     head = second[0]
     everywhere = set.intersection(*(set(each.cases) for each in (*first, *second))) - ignored
@@ -33,7 +35,15 @@ def anytime_p(
     ]
     changes = shares(outcomes(second, mode, cases)) - shares(outcomes(first, mode, cases))
     ranks = [{case: at for at, case in enumerate(each.completed)} for each in second]
-    answered = [at for at, case in enumerate(cases) if all(case in rank for rank in ranks)]
+    waiting = [
+        {case for case, why in each.reasons.get(mode, {}).items() if why == NOT_REACHED}
+        for each in second
+    ]
+    answered = [
+        at
+        for at, case in enumerate(cases)
+        if all(case in rank for rank in ranks) and not any(case in each for each in waiting)
+    ]
     answered.sort(key=lambda at: max(rank[cases[at]] for rank in ranks))
     open_cases = Counter(units)
     sums: Counter[str] = Counter()
@@ -44,4 +54,4 @@ def anytime_p(
         sums[unit] += np.nan_to_num(changes[at])
         if not open_cases[unit]:
             finished.append(float(sums[unit]))
-    return sequential(finished).p_value
+    return min(1.0, 2 * sequential(finished).p_greater)

@@ -93,11 +93,7 @@ def table(mode: str, points: Sequence[Point]) -> RenderableType:
     rows.add_column("", overflow="fold")
     for point in points:
         origin, found = point.results.origin, point.side
-        remarks = list(point.breaks)
-        if origin.state is not RunState.COMPLETE:
-            remarks.append(origin.state.value)
-        if found.unscored:
-            remarks.append(f"{found.unscored} unscored")
+        remarks = [*point.breaks, *_short(point)]
         rows.add_row(
             f"{origin.created:%Y-%m-%d %H:%M}",
             line(origin.name),
@@ -107,6 +103,15 @@ def table(mode: str, points: Sequence[Point]) -> RenderableType:
             Text(", ".join(remarks), "yellow"),
         )
     return Stack(Text(mode, "bold"), rows)
+
+
+def _short(point: Point) -> Iterator[str]:
+    """What a run's rate does not rest on."""
+    state = point.results.origin.state
+    if state is not RunState.COMPLETE:
+        yield state.value
+    if point.side.unscored:
+        yield f"{point.side.unscored} unscored"
 
 
 def _bar(found: Side, top: float) -> Text:
@@ -122,7 +127,8 @@ def _bar(found: Side, top: float) -> Text:
 
 
 def summary(runs: Sequence[Results]) -> RenderableType:
-    """Every mode in one line: its first and newest rate, and the course between them."""
+    """Every mode in one line: its first and newest rate, the course between them, and what the
+    newest lacks."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     rows.add_column("Failure mode", overflow="fold")
     for name in ("Runs", "First", "Newest"):
@@ -132,13 +138,15 @@ def summary(runs: Sequence[Results]) -> RenderableType:
     for mode in modes_of(runs):
         points = trend(runs, mode)
         broken = sum(bool(point.breaks) for point in points)
+        remarks = [f"{broken} break{'s' if broken > 1 else ''}"] if broken else []
+        remarks += _short(points[-1])
         rows.add_row(
             mode,
             str(len(points)),
             figures.percent(points[0].side.rate),
             figures.percent(points[-1].side.rate),
             _spark(points),
-            Text(f"{broken} break{'s' if broken > 1 else ''}" if broken else "", "yellow"),
+            Text(", ".join(remarks), "yellow"),
         )
     return rows
 

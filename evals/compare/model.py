@@ -77,13 +77,17 @@ class ModeComparison(Frozen):
     interval: Interval
     bounds: Interval
     """The difference under the best and the worst outcome of everything unscored."""
+    cautious: Interval
+    """The interval whatever the unscored are: its low end in the best case, its high end in the
+    worst. ``interval`` itself when nothing is unscored."""
     p_value: float | None
     adjusted_p: float | None
     """Holm-adjusted over the modes compared."""
     units: int
     """Independent units (clusters, or cases) that moved."""
     detectable: float | None
-    """The smallest true difference that would have shown, four times in five."""
+    """The smallest true difference that would have shown, four times in five, adjusted for the
+    other modes; None when none could have."""
     noise_floor: float | None
     """What two runs of the same thing stay within, 95 % of the time, as the repeats measured it."""
     judge_floor: float | None
@@ -116,6 +120,7 @@ class Comparison(Frozen):
     cases: int
     """Cases that both sides have."""
     only_first: int
+    """Cases of the first side that some other run lacks; they are not compared."""
     only_second: int
     clustered: bool
     """Whether studies, rather than cases, are the independent units."""

@@ -50,7 +50,7 @@ def comparison_table(comparison: Comparison) -> Iterator[str]:
             change = f"{figures.points(mode.difference)} {figures.points_between(mode.interval)}"
         strong = "**" if mode.verdict in (Verdict.WORSE, Verdict.BETTER) else ""
         cells = (
-            f"`{mode.mode}`",
+            f"`{re.sub('[`|]', '', line(mode.mode))}`",
             *(
                 f"{figures.fraction(side)}{f', {side.unscored} unscored' if side.unscored else ''}"
                 for side in (mode.first, mode.second)
@@ -71,11 +71,14 @@ def _about(check: Check) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text that Markdown shows as it is: no link, mention, tag or table cell comes of it."""
-    safe = re.sub(r"([\\`*_{}\[\]()#+!|~$:])", r"\\\1", line(text))
-    return (
-        safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
-    )
+    """Text that Markdown shows as it is: no link, mention, tag or table cell comes of it.
+
+    GitHub looks for mentions, issue numbers and addresses in the text as shown: an entity or a
+    backslash does not stop it, an invisible joiner does.
+    """
+    joined = re.sub(r"@|#(?=\d)|(?i:www)(?=\.)", "\\g<0>\u2060", line(text))
+    safe = re.sub(r"([\\`*_{}\[\]()#+!|~$:])", r"\\\1", joined)
+    return safe.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def junit(decision: Decision) -> str:

@@ -1,11 +1,11 @@
 """Compare two sides case by case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from evals.compare.repeats import noise_floor, repeats, verdicts
 from evals.compare.results import Group, Mode
 from evals.errors import UsageError
 from evals.stats import (
+    Interval,
     Noise,
     PairedTest,
     detectable_difference,
@@ -45,6 +46,7 @@ def compare(
     cluster: Cluster = "auto",
     alpha: float = 0.05,
     ignored: Ignored | None = None,
+    only: Collection[str] = (),
 ) -> Comparison:
     """Compare ``second`` with ``first``, mode by mode, over the cases that both have.
 
@@ -55,6 +57,7 @@ def compare(
             are at least six.
         alpha: the chance of any false alarm over all modes together.
         ignored: cases to take out, by mode.
+        only: the modes to compare; all when empty.
     """
     cases = common_cases((*first, *second))
     studies = dict(zip(first[0].cases, first[0].studies, strict=True))
@@ -66,24 +69,48 @@ def compare(
     pairings = [
         _pair(first, second, mode, cases, studies if clustered else None, ignored or {})
         for mode in modes.values()
+        if not only or mode.name in only
     ]
-    tests = [pairing.test for pairing in pairings if pairing.test]
-    adjusted = iter(holm([t.p_value for t in tests], [t.attainable for t in tests]).tolist())
+    adjustments = iter(_adjust([pairing.test for pairing in pairings if pairing.test], alpha))
     return Comparison(
         first=tuple(each.origin for each in first),
         second=tuple(each.origin for each in second),
         made=datetime.now(UTC),
         notes=(*compatibility(first, second), *_units_note(clusters, clustered, cluster)),
         cases=len(cases),
-        only_first=len(first[0].cases) - len(cases),
-        only_second=len(second[0].cases) - len(cases),
+        only_first=len({case for each in first for case in each.cases}) - len(cases),
+        only_second=len({case for each in second for case in each.cases}) - len(cases),
         clustered=clustered,
         clusters=clusters if clustered else len(cases),
         alpha=alpha,
         modes=tuple(
-            _conclude(each, next(adjusted) if each.test else None, alpha) for each in pairings
+            _conclude(each, next(adjustments) if each.test else None, alpha) for each in pairings
         ),
     )
+
+
+class _Adjusted(NamedTuple):
+    """What the other modes do to one mode's test."""
+
+    p: float
+    smallest: float
+    """The smallest adjusted p-value that this test could have given beside the others."""
+    level: float
+    """The level at which the mode's own test is as strict as the adjusted one, at the most."""
+
+
+def _adjust(tests: Sequence[PairedTest], alpha: float) -> list[_Adjusted]:
+    p = [test.p_value for test in tests]
+    attainable = [test.attainable for test in tests]
+    able = [test.smallest <= alpha for test in tests]
+    return [
+        _Adjusted(
+            p=adjusted,
+            smallest=float(holm([*p[:at], test.smallest, *p[at + 1 :]], attainable)[at]),
+            level=alpha / (sum(able) + (not able[at])),
+        )
+        for at, (test, adjusted) in enumerate(zip(tests, holm(p, attainable).tolist(), strict=True))
+    ]
 
 
 def check_options(cluster: str, alpha: float) -> Cluster:
@@ -220,13 +247,33 @@ def outcomes(side: Group, mode: str, cases: Sequence[str]) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeComparison:
+def _detectable(pairing: Pairing, level: float) -> float | None:
+    """None also when the units are so few that not even all of them moving could be significant."""
+    units = pairing.paired_units
+    count = pairing.differences.size if units is None else np.unique(units).size
+    size = effective_size(pairing.differences, units)
+    if not size or 2.0 ** (1 - count) > level:
+        return None
+    return detectable_difference(size, float(np.abs(pairing.differences).mean()), level=level)
+
+
+def _cautious(pairing: Pairing, interval: Interval) -> Interval:
+    """``interval``, its ends moved to where the unscored verdicts could put them."""
+    first, second = pairing.first, pairing.second
+    if not (np.isnan(first).any() or np.isnan(second).any()):
+        return interval
+
+    def under(before: float, after: float) -> Interval:
+        a, b = np.nan_to_num(first, nan=before), np.nan_to_num(second, nan=after)
+        return difference_interval(b.mean(axis=1) - a.mean(axis=1), pairing.units)
+
+    return Interval(under(1.0, 0.0).low, under(0.0, 1.0).high)
+
+
+def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> ModeComparison:
     differences, test = pairing.differences, pairing.test
-    size = effective_size(differences, pairing.paired_units)
     change = float(differences.mean()) if differences.size else None
-    detectable = None
-    if size:
-        detectable = detectable_difference(size, float(np.abs(differences).mean()), level=alpha)
+    interval = difference_interval(differences, pairing.paired_units)
     runs = [pairing.first.shape[1], pairing.second.shape[1]]
     at = np.flatnonzero(pairing.paired)
     order = np.argsort(-np.abs(differences), kind="stable")
@@ -242,12 +289,13 @@ def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeCom
         problem=pairing.problem,
         pairs=differences.size,
         difference=change,
-        interval=difference_interval(differences, pairing.paired_units),
+        interval=interval,
         bounds=difference_bounds(pairing.first, pairing.second),
+        cautious=_cautious(pairing, interval),
         p_value=test.p_value if test else None,
-        adjusted_p=adjusted,
+        adjusted_p=adjusted.p if adjusted else None,
         units=test.units if test else 0,
-        detectable=detectable,
+        detectable=_detectable(pairing, adjusted.level if adjusted else alpha),
         noise_floor=noise_floor([n.within for n in pairing.noise], runs, differences.size),
         judge_floor=noise_floor([n.judge for n in pairing.noise], runs, differences.size),
         worse=tuple(pairing.cases[at[i]] for i in order if differences[i] > 0),
@@ -260,13 +308,13 @@ def _conclude(pairing: Pairing, adjusted: float | None, alpha: float) -> ModeCom
 
 
 def _verdict(
-    test: PairedTest | None, change: float | None, adjusted: float | None, alpha: float
+    test: PairedTest | None, change: float | None, adjusted: _Adjusted | None, alpha: float
 ) -> Verdict:
     if test is None or change is None or adjusted is None:
         return Verdict.NOT_COMPARED
-    if adjusted <= alpha:
+    if adjusted.p <= alpha:
         return Verdict.WORSE if change > 0 else Verdict.BETTER
-    if test.units and test.smallest > alpha:
+    if test.units and adjusted.smallest > alpha:
         return Verdict.TOO_FEW
     return Verdict.UNCHANGED
 

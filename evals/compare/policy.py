@@ -3,13 +3,15 @@
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
 from evals.config import Config, describe
 from evals.domain import Frozen
 from evals.errors import UsageError
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Ignore(Frozen):
@@ -27,20 +29,24 @@ class Policy(Frozen):
     """Every check of the gate; a check that cannot be made is inconclusive, never passed."""
 
     baseline: str | None = "main"
-    """Name of the baseline to compare with; ``false`` on the command line or "" for none."""
+    """Name of the baseline to compare with; "" for none."""
     modes: tuple[str, ...] = ()
     """The failure modes that count; all that were scored on either side when empty."""
-    ceilings: dict[str, float] = {}
-    """The highest rate allowed, by mode."""
+    ceilings: dict[str, Share] = {}
+    """The highest rate allowed, by mode: 0.05 for 5 %."""
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
     """The chance of blocking by mistake, over all modes together."""
     margin: float | None = Field(default=None, ge=0, lt=1)
     """The largest regression one can live with. When set, a mode passes only if the interval of
-    its difference lies below it; when not, a mode passes unless it is significantly worse."""
+    its difference lies below it, whatever the unscored cases are; when not, see ``doubt``."""
+    doubt: Share = 0.10
+    """Without ``margin``: a mode that looks worse, if not significantly, is inconclusive when the
+    data cannot exclude a regression larger than this. 1 to let anything pass that is not proven."""
     detect: float | None = Field(default=None, gt=0, le=1)
     """The regression that the cases must be many enough to show."""
     minimum_items: int = Field(default=30, ge=1)
-    minimum_coverage: float = Field(default=0.95, ge=0, le=1)
+    """The fewest cases, for the run and, once ignored cases are out, for every mode."""
+    minimum_coverage: Share = 0.95
     """The smallest share of cases scored, for every mode."""
     maximum_flips: float | None = Field(default=None, ge=0, le=1)
     """The largest share of cases that may flip between repeats, for every mode."""
@@ -73,6 +79,8 @@ def load_policy(config: Config, path: Path | None = None) -> Policy:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
+    if stray := table.keys() & Policy.model_fields.keys() if "gate" in table else ():
+        raise UsageError(f"{path}: {min(stray)} stands outside of [gate] and would not count")
     try:
         return Policy.model_validate(table.get("gate", table))
     except ValidationError as error:

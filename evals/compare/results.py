@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,10 @@ def read_results(folder: RunFolder) -> Results:
     snapshot = folder.snapshot()
     listed = _listed(snapshot.path, snapshot.hash)
     position = {case: at for at, (case, _) in enumerate(listed)}
-    outputs = {entry.case_id: entry for entry in read(folder.path / "outputs.jsonl", _Output)}
+    outputs: dict[str, _Output] = {}
+    for entry in read(folder.path / "outputs.jsonl", _Output):
+        outputs.pop(entry.case_id, None)  # a case tried again takes its place anew
+        outputs[entry.case_id] = entry
     for case in outputs.keys() - position.keys():
         raise UsageError(f"{folder.path / 'outputs.jsonl'}: case {case!r} is not in the snapshot")
     view = RunView(folder)
@@ -219,10 +223,16 @@ def find_group(reference: str, root: Path = RUNS) -> Group:
     """The runs meant by ``reference``: all repeats of a group of that name, else one run.
 
     Raises:
-        UsageError: nothing answers to it.
+        UsageError: nothing answers to it, or runs that are no repeats share the group's name.
     """
     repeats = [folder for folder in list_runs(root) if folder.run.group == reference]
     if reference and repeats:
         repeats.sort(key=lambda folder: folder.run.repeat)
+        for one, other in pairwise(repeats):
+            if one.run.repeat == other.run.repeat:
+                raise UsageError(
+                    f"{reference!r} names two experiments: {one.path.name} and {other.path.name} "
+                    f"are both its repeat {one.run.repeat}; give the folder of one: {one.path}"
+                )
         return tuple(read_results(folder) for folder in repeats)
     return (read_results(find_run(reference, root)),)

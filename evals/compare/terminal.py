@@ -52,7 +52,8 @@ def _parts(
     )  # fmt: skip
     for count, which in ((comparison.only_first, "first"), (comparison.only_second, "second")):
         if count:
-            yield Text(f"! {count} cases are in the {which} alone and are not compared", "yellow")
+            noun = "case is" if count == 1 else "cases are"
+            yield Text(f"! {count} {noun} in the {which} but not in every run: left out", "yellow")
     for note in comparison.notes:
         yield Text(
             f"{'!' if note.serious else '·'} {line(note.text)}", "yellow" if note.serious else "dim"

@@ -20,6 +20,8 @@ class Sequential:
     """The wealth now of a gambler who bets against "no difference" and started with 1."""
     p_value: float
     """1 / the largest wealth so far: valid whenever one stops, and never grows."""
+    p_greater: float
+    """The same, one-sided: 1 / the largest wealth of a gambler who bets on increases alone."""
     units: int
     """Units (cases, or whole clusters) that moved so far."""
 
@@ -30,7 +32,8 @@ def sequential(differences: ArrayLike) -> Sequential:
     Each entry is the difference of one independent unit: a case, or the *sum over a whole
     cluster*, entered once the cluster is complete. When nothing differs, either sign is as likely,
     and the mixture of bets below is a fair game: the chance that its wealth ever reaches 1/α is at
-    most α, however often and whenever one looks. Two-sided.
+    most α, however often and whenever one looks. ``p_value`` is two-sided and names no direction:
+    an early fall leaves it small whatever comes after. For a claim of increase use ``p_greater``.
 
     Source: Ville (1939); Robbins, Annals of Mathematical Statistics 41 (1970); Ramdas, Grünwald,
     Vovk & Shafer, Statistical Science 38 (2023).
@@ -40,16 +43,19 @@ def sequential(differences: ArrayLike) -> Sequential:
         raise ValueError("differences must be finite; take unscored cases out first")
     moved = array[np.abs(array) > 1e-9]
     if moved.size == 0:
-        return Sequential(1.0, 1.0, 0)
+        return Sequential(1.0, 1.0, 1.0, 0)
     path = wealth(moved)
     return Sequential(
-        float(np.exp(path[-1])), float(min(1.0, np.exp(-path.max()))), int(moved.size)
+        float(np.exp(path[-1])),
+        float(min(1.0, np.exp(-path.max()))),
+        float(min(1.0, np.exp(-wealth(moved, _BETS[_BETS > 0]).max()))),
+        int(moved.size),
     )
 
 
-def wealth(differences: Floats) -> Floats:
-    """The logarithm of the wealth after each unit."""
+def wealth(differences: Floats, bets: Floats = _BETS) -> Floats:
+    """The logarithm of the wealth after each unit, spread evenly over ``bets`` at the start."""
     # tanh(λd) for a unit that moved by d: a bet of that size at even odds, conditional on |d|.
-    strength = np.arctanh(_BETS)
+    strength = np.arctanh(bets)
     steps = np.log1p(np.tanh(np.outer(differences, strength)).clip(min=-1 + 1e-15))
-    return np.asarray(logsumexp(np.cumsum(steps, axis=0), axis=1) - np.log(_BETS.size))
+    return np.asarray(logsumexp(np.cumsum(steps, axis=0), axis=1) - np.log(bets.size))

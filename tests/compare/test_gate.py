@@ -1,5 +1,6 @@
 """The gate: never green by accident, and each outcome with its exit code."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,13 @@ import pytest
 from pydantic import ValidationError
 
 from evals.compare.gate import Decision, Outcome, decide
+from evals.compare.growing import anytime_p
 from evals.compare.policy import Ignore, Policy, load_policy
-from evals.compare.results import Results
+from evals.compare.results import NOT_REACHED, Results
 from evals.config import Config
 from evals.domain import RunState
 from evals.errors import ExitCode, UsageError
+from evals.stats import sequential
 from tests.compare.runs import results
 
 TODAY = date(2026, 6, 1)
@@ -178,11 +181,12 @@ def test_the_ignore_list_expires() -> None:
     def entries(until: date) -> list[Ignore]:
         return [Ignore(case=case, mode="x", until=until, reason="known") for case in cases]
 
-    held = gate(worse, CLEAN, ignore=entries(TODAY))
+    clean = results({"x": [0.0] * 100}, name="base")
+    held = gate(worse, clean, ignore=entries(TODAY))
     assert held.outcome is Outcome.PASSED
     assert len(held.remarks) == 9
     assert held.remarks[0].startswith("ignored until 2026-06-01: c000 (x)")
-    expired = gate(worse, CLEAN, ignore=entries(date(2026, 5, 31)))
+    expired = gate(worse, clean, ignore=entries(date(2026, 5, 31)))
     assert expired.outcome is Outcome.FAILED
     assert expired.remarks[0].startswith("no longer ignored since 2026-05-31")
 
@@ -214,7 +218,8 @@ def test_repeated_looks_use_the_anytime_valid_test_to_the_end() -> None:
     worse = results({"x": [1.0] * 6 + [0.0] * 94})
     assert gate(worse, CLEAN).outcome is Outcome.FAILED
     patient = gate(worse, CLEAN, repeated_looks=True)
-    assert patient.outcome is Outcome.PASSED
+    assert patient.outcome is Outcome.UNKNOWN
+    assert gate(worse, CLEAN, repeated_looks=True, doubt=1).outcome is Outcome.PASSED
 
 
 def test_policies_come_from_the_configuration_or_a_file(tmp_path: Path) -> None:
@@ -258,3 +263,107 @@ def test_repeats_over_different_cases_are_inconclusive() -> None:
     found = gate((results({"x": [0.0] * 100}), results({"x": [0.0] * 90})))
     assert found.outcome is Outcome.UNKNOWN
     assert any("same cases" in check.message for check in found.of(Outcome.UNKNOWN))
+
+
+def test_what_looks_much_worse_and_is_not_significant_is_inconclusive() -> None:
+    before = results({"x": [0.0] * 40})
+    five_more = results({"x": [1.0] * 5 + [0.0] * 35})
+    found = gate(five_more, before)
+    assert found.outcome is Outcome.UNKNOWN
+    (check,) = found.of(Outcome.UNKNOWN)
+    assert "more than +10.0 points cannot be excluded" in check.message
+    assert len(check.cases) == 5
+    assert gate(five_more, before, doubt=1).outcome is Outcome.PASSED
+    # A change that small cannot hide a large one among a hundred cases.
+    assert gate(results({"x": [1.0, *[0.0] * 99]}), CLEAN).outcome is Outcome.PASSED
+    assert gate(before, five_more).outcome is Outcome.PASSED
+
+
+def test_unscored_cases_count_against_a_margin() -> None:
+    large = results({"x": [0.0] * 1000})
+    crashed = results({"x": [None] * 40 + [0.0] * 960})
+    found = gate(crashed, large, margin=0.02)
+    assert found.outcome is Outcome.UNKNOWN
+    assert "whatever the unscored cases are" in found.of(Outcome.UNKNOWN)[0].message
+    assert gate(crashed, large, margin=0.1).outcome is Outcome.PASSED
+
+
+def test_every_call_failed_is_not_green_even_if_the_policy_asks_for_no_coverage() -> None:
+    found = gate(results({"x": [None] * 100}), None, minimum_coverage=0)
+    assert found.outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize("ceiling", [5, 1.01, -0.1, float("nan"), float("inf")])
+def test_a_ceiling_is_a_share(ceiling: float) -> None:
+    """A ceiling of 5, meant as 5 %, would let everything pass."""
+    with pytest.raises(ValidationError, match="ceilings"):
+        Policy(ceilings={"x": ceiling})
+
+
+def test_ignoring_nearly_everything_is_not_green() -> None:
+    worse = results({"x": [1.0] * 99 + [0.0]})
+    entries = [{"case": case, "until": TODAY, "reason": "all of them"} for case in worse.cases[:99]]
+    found = gate(worse, CLEAN, ignore=entries)
+    assert found.outcome is Outcome.UNKNOWN
+    assert "1 cases once the ignored ones are out" in found.of(Outcome.UNKNOWN)[0].message
+
+
+def test_five_studies_as_units_cannot_show_what_the_policy_asks_to_see() -> None:
+    studies = [f"s{at % 5}" for at in range(100)]
+    clean = results({"x": [0.0] * 100}, studies=studies)
+    assert gate(clean, clean, detect=0.5, cluster="study").outcome is Outcome.UNKNOWN
+    assert gate(clean, clean, detect=0.5, cluster="case").outcome is Outcome.PASSED
+
+
+def test_only_the_modes_of_the_policy_share_its_chance_of_a_mistake() -> None:
+    others = {f"other{at}": [1.0, 0.0] * 10 + [0.0] * 80 for at in range(9)}
+    moved = {name: values[::-1] for name, values in others.items()}
+    before = results({"x": [0.0] * 100, **others})
+    after = results({"x": [1.0] * 7 + [0.0] * 93, **moved})
+    assert gate(after, before).outcome is Outcome.UNKNOWN
+    assert gate(after, before, modes=["x"]).outcome is Outcome.FAILED
+
+
+def test_an_early_improvement_is_no_evidence_of_a_regression() -> None:
+    """Twelve cases better, then thirteen worse: something changed, but it is not "worse"."""
+    before = results({"x": [1.0] * 12 + [0.0] * 988})
+    after = results({"x": [0.0] * 12 + [1.0] * 13 + [0.0] * 975})
+    assert gate(after, before, repeated_looks=True).outcome is Outcome.PASSED
+
+
+def test_a_run_that_was_stopped_is_judged_by_the_test_for_looks() -> None:
+    values: list[float | None] = [*[1.0] * 6, *[0.0] * 44, *[None] * 50]
+    done = [f"c{at:03d}" for at in range(50)]
+    stopped = results({"x": values}, state=RunState.INCOMPLETE, completed=done)
+    found = gate(stopped, CLEAN, minimum_coverage=0)
+    assert found.outcome is Outcome.UNKNOWN
+    assert any("anytime-valid" in check.message for check in found.of(Outcome.UNKNOWN))
+
+
+def test_an_answer_without_its_score_yet_keeps_its_study_out() -> None:
+    values: list[float | None] = [*[1.0] * 11, None]
+    studies = [f"s{at // 2}" for at in range(12)]
+    base = results({"x": [0.0] * 12}, studies=studies)
+    run = results({"x": values}, studies=studies, state=RunState.RUNNING)
+    waiting = replace(run, reasons={"x": {"c011": NOT_REACHED}})
+    failed = replace(run, reasons={"x": {"c011": "the judge gave no verdict"}})
+    p = {
+        name: anytime_p((base,), (each,), "x", clustered=True)
+        for name, each in (("waiting", waiting), ("failed", failed))
+    }
+    assert p["waiting"] == pytest.approx(2 * sequential([2.0] * 5).p_greater)
+    assert p["failed"] == pytest.approx(2 * sequential([2.0] * 5 + [1.0]).p_greater)
+
+
+def test_a_run_compared_with_itself_says_so() -> None:
+    assert any("itself" in remark for remark in gate(CLEAN, CLEAN).remarks)
+    assert not gate(CLEAN, results({"x": [0.0] * 100}, name="base")).remarks
+
+
+def test_fields_outside_of_the_gate_table_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text("minimum_items = 500\n[gate]\nalpha = 0.01\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="minimum_items stands outside"):
+        load_policy(Config(None, {}), path)
+    path.write_text("[snapshot]\nx = 1\n[gate]\nalpha = 0.01\n", encoding="utf-8")
+    assert load_policy(Config(None, {}), path).alpha == 0.01
