@@ -155,7 +155,7 @@ def calibrate(
                 mode=mode,
                 judge=info.name,
                 version=info.version,
-                model=str(info.details["model"]),
+                model=str(info.details["judge"]),
                 labelled=len(by_mode[mode]),
                 pairs=tuple(sides[mode].pairs),
                 annotators=raters[mode],

@@ -73,7 +73,7 @@ class Account(Frozen):
 
 def is_judge(info: EvaluatorInfo) -> bool:
     """Whether an evaluator of a scoring is an LLM judge."""
-    return "model" in info.details
+    return "judge" in info.details
 
 
 def accounts(folder: RunFolder, scoring: ScoringFolder) -> list[Account]:
@@ -129,7 +129,7 @@ class _Tally:
         return Account(
             judge=self.info.name,
             version=self.info.version,
-            model=str(self.info.details["model"]),
+            model=str(self.info.details["judge"]),
             modes=self.names,
             answers=answers,
             verdicts=verdicts,

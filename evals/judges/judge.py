@@ -52,7 +52,7 @@ class Judge:
     @property
     def details(self) -> dict[str, JsonValue]:
         """What the record of a scoring keeps of a judge."""
-        return {"model": self.tier.model, "repeats": self.repeats}
+        return {"judge": self.tier.model, "repeats": self.repeats}
 
     @cached_property
     def version(self) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from evals.claims import Agreement, compare_figures, extract_claims
-from evals.claims.figures import Figure, figures
+from evals.claims.figures import figures
+from evals.claims.readings import Figure
 from evals.domain import JsonValue, Passage
 from evals.evaluator import Subject
 from evals.judges.context import tool_calls, verbatim

@@ -115,7 +115,7 @@ def _of_replay(folder: RunFolder) -> tuple[Section, ...]:
 
 def _of_judges(view: RunView) -> tuple[Section, ...]:
     """What there is to say of the judges that scored the run; nothing is loaded without any."""
-    if not any("model" in info.details for info, _ in view.evaluators.values()):
+    if not any("judge" in info.details for info, _ in view.evaluators.values()):
         return ()
     from evals.calibration.section import judge_sections
 

@@ -62,7 +62,7 @@ def test_answers_are_labelled_by_keyboard_and_each_key_is_saved(
     )
     page.keyboard.press("d")
     expect(page.locator("ol > li[aria-current=true] h3")).to_have_text("Off the question")
-    expect(page.locator("blockquote")).to_contain_text("Réponse")
+    expect(page.locator("ol blockquote")).to_contain_text("Réponse")
     page.keyboard.press("c")
     expect(page.locator("#case")).to_contain_text("2 of 3")
     expect(page.locator("#progress")).to_have_text("1 of 3 answers labelled by ana")
