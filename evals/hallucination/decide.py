@@ -7,6 +7,7 @@ words that stand in the context.
 
 from collections.abc import Sequence
 
+from evals.claims import Agreement, compare_figures
 from evals.hallucination.code import Context, Told, by_figures, by_words
 from evals.hallucination.model import ClaimVerdict, Opinion, Verdict
 from evals.hallucination.wording import subjective, values
@@ -27,7 +28,8 @@ def settle(
         return ClaimVerdict(statement=statement, verdict=Verdict.UNSCORED, reason=problem)
     followed = next((o for o in opinions if o.verdict is not Verdict.UNSCORED), None)
     figures = by_figures(statement, context)
-    told = figures if figures and figures.verdict else None
+    elsewhere = figures if figures and _shown_to_agree(statement, figures, followed) else None
+    told = figures if figures and figures.verdict and not elsewhere else None
     if told is None and followed is None:
         told = by_words(statement, context)
     if told is None and followed:
@@ -44,6 +46,8 @@ def settle(
         )
     others = [o for o in opinions if o is not followed and o.verdict is not followed.verdict]
     remarks = [f"{o.verifier} says {o.verdict}: {o.reason}" for o in others]
+    if elsewhere:
+        remarks.append(f"another place differs, {elsewhere.reason}")
     if figures and figures.verdict is None and followed.verdict.hallucinated:
         remarks.append(figures.reason)
     return ClaimVerdict(
@@ -54,6 +58,16 @@ def settle(
         decided_by=followed.verifier,
         opinions=tuple(opinions),
     )
+
+
+def _shown_to_agree(statement: str, figures: Told, followed: Opinion | None) -> bool:
+    """Whether figures contradict one place of the context and agree with the passage shown."""
+    if figures.verdict is not Verdict.CONTRADICTED or not followed or not followed.evidence:
+        return False
+    if followed.verdict is not Verdict.SUPPORTED:
+        return False
+    shown = compare_figures(statement, followed.evidence.passage.text)
+    return shown.verdict is Agreement.AGREES
 
 
 def _judged_without_grounds(statement: str, followed: Opinion, context: Context) -> Told | None:

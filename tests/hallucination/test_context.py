@@ -84,6 +84,21 @@ async def test_tool_results_as_context() -> None:
     assert result.score == 0
 
 
+async def test_what_a_tool_was_asked_is_shown_and_is_no_evidence() -> None:
+    asked = ToolCall(
+        name="count_theme",
+        arguments={"theme": "customers hate Acme"},
+        output={"count": 9, "base": 52, "share": 0.173},
+    )
+    claim, count = "Customers hate Acme.", "Nine customers speak of hate, of 52."
+    said = {claim: ("supported", "customers hate Acme"), count: ("supported", "count: 9")}
+    with scorer(table(said), get_context=tool_context) as (judge, server):
+        result = await judge.score(make_run("?", f"{claim} {count}", tool_calls=(asked,)))
+    assert "theme customers hate Acme" in server.calls[0].text
+    assert [each.verdict for each in result.verdicts] == [N, S], result.reason
+    assert "not in the context" in result.verdicts[0].reason
+
+
 @pytest.mark.parametrize("state", [s for s in OutputState if s not in ("ok", "empty")])
 async def test_an_output_that_is_not_there_is_unscored(state: OutputState) -> None:
     output = Output(case_id="c", state=state, reason="because")

@@ -143,6 +143,35 @@ async def test_figures_that_agree_do_not_carry_the_rest_of_a_claim() -> None:
     assert (verdict.verdict, verdict.decided_by) == (U, "judge")
 
 
+async def test_a_passage_that_agrees_is_not_overridden_for_another_that_differs() -> None:
+    claim = "Acme employs 150 engineers in the northern factory of Lyon."
+    context = [
+        "Acme employed 123 engineers in the northern factory of Lyon.",
+        "Acme employs 150 engineers in Lyon.",
+    ]
+    known: Table = {claim: ("supported", context[1])}
+    (verdict,) = (await verdicts(claim, known, context=context)).verdicts
+    assert (verdict.verdict, verdict.decided_by) == (S, "judge")
+    assert "another place differs" in verdict.reason
+    (verdict,) = (await verdicts(claim, {}, context=context[:1])).verdicts
+    assert (verdict.verdict, verdict.decided_by) == (C, "figures")
+    known = {claim: ("supported", context[0])}
+    (verdict,) = (await verdicts(claim, known, context=context[:1])).verdicts
+    assert (verdict.verdict, verdict.decided_by) == (C, "figures")
+
+
+async def test_figures_inside_a_quote_of_the_context_are_left_alone() -> None:
+    context = ["« Chat : 1 h 10 d'attente. Téléphone : 5 minutes. »", "I waited 47 minutes."]
+    output = "Une cliente : « Chat : 1 h 10 d'attente. Téléphone : 5 minutes. » [R-1, M-2]"
+    judge = hallucination_scorer(None, context=context, models=models())
+    result = await judge.score(make_run("?", output))
+    assert all(each.verdict is not C for each in result.verdicts)
+    alone = await judge.score(make_run("?", "« I waited 47 minutes. » [R-1, M-3]"))
+    assert [each.decided_by for each in alone.verdicts] == ["verbatim"]
+    altered = await judge.score(make_run("?", "« I waited 57 minutes. » [R-1, M-3]"))
+    assert [each.verdict for each in altered.verdicts] == [C]
+
+
 async def test_an_empty_output_is_marked_and_costs_no_call() -> None:
     with scorer([], context=CONTEXT) as (judge, server):
         for output in ("", "  \n\u00a0"):
