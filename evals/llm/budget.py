@@ -1,13 +1,21 @@
 """How much a command may spend, in tokens and in money."""
 
+import math
+
 from evals.domain import Frozen, Usage
+from evals.errors import UsageError
 
 
 class Reservation(Frozen):
-    """What a call under way is expected to use."""
+    """What a call under way is expected to use; ``cost`` is 0 where there is no price."""
 
-    tokens: int
-    cost: float
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
 
 
 class Budget:
@@ -15,9 +23,15 @@ class Budget:
 
     A call that would overstep a bound is not made. Bounds hold as far as the estimates do: input
     at three bytes a token, output at the request's own limit or, without one, the longest so far.
+
+    Raises:
+        UsageError: a bound is not a positive number.
     """
 
     def __init__(self, tokens: int | None = None, cost: float | None = None) -> None:
+        for bound in (tokens, cost):
+            if bound is not None and not 0 < bound < math.inf:
+                raise UsageError(f"a budget of {bound} is no bound: give a positive number")
         self.tokens = tokens
         self.cost = cost
         self.spent_tokens = 0
@@ -40,9 +54,9 @@ class Budget:
             return f"the budget of {self.cost:g} is spent"
         return None
 
-    def expected_output(self, limit: int | None) -> int:
-        """Tokens that an answer may take."""
-        return limit or self._longest
+    def expected_output(self, limit: int | None) -> int | None:
+        """Tokens that an answer may take; None while nothing tells."""
+        return limit or self._longest or None
 
     def reserve(self, expected: Reservation) -> str | None:
         """Set ``expected`` aside; else the reason why the call must not be made."""
@@ -59,14 +73,14 @@ class Budget:
         return None
 
     def settle(self, expected: Reservation, used: Usage) -> None:
-        """Replace a reservation by what the call used; by itself when the server did not say."""
+        """Replace a reservation by what the call used: nothing, if it was not answered."""
         self._reserved_tokens -= expected.tokens
         self._reserved_cost -= expected.cost
-        if not used.calls:
-            return
-        if used.input_tokens is None or used.output_tokens is None:
-            self.spent_tokens += expected.tokens
-        else:
-            self.spent_tokens += used.input_tokens + used.output_tokens
-            self._longest = max(self._longest, used.output_tokens)
-        self.spent_cost += expected.cost if used.cost is None else used.cost
+        self.spent_tokens += (used.input_tokens or 0) + (used.output_tokens or 0)
+        self._longest = max(self._longest, used.output_tokens or 0)
+        self.spent_cost += used.cost or 0.0
+
+    def lose(self, expected: Reservation) -> None:
+        """Count a try that brought no answer and may be billed all the same."""
+        self.spent_tokens += expected.tokens
+        self.spent_cost += expected.cost

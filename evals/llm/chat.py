@@ -3,11 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from evals.domain import OutputState, Usage
-from evals.llm.request import Completion, FunctionCall, Request
+from evals.llm.failures import BrokenReply
+from evals.llm.request import Completion, FunctionCall, Request, with_extra
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types import CompletionUsage
+
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+_BROKEN = frozenset({"error", "abort", "insufficient_system_resource"})
+"""Reasons to finish of servers of this API other than OpenAI's; any other is a natural end."""
 
 
 def body(request: Request) -> dict[str, Any]:
@@ -41,13 +46,14 @@ def body(request: Request) -> dict[str, Any]:
         sent["response_format"] = {"type": "json_object"}
     if tier.stream:
         sent |= {"stream": True, "stream_options": {"include_usage": True}}
-    return sent | tier.extra
+    return with_extra(sent, tier.extra)
 
 
 async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
     """Make the call; streamed chunks are put together.
 
     Raises:
+        BrokenReply: what came back is no answer.
         openai.OpenAIError: the call failed.
     """
     from openai import AsyncStream
@@ -64,7 +70,7 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
     if sent.get("stream"):
         return await _collect(answer)
     if not getattr(answer, "choices", None):
-        return Completion.failed("malformed", "the reply has no choices", Usage(calls=1))
+        raise BrokenReply("the reply has no choices")
     choice = answer.choices[0]
     return _reply(
         text=choice.message.content or "",
@@ -83,7 +89,8 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
 async def _collect(stream: Any) -> Completion:
     text: list[str] = []
     refusal: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
+    calls: list[dict[str, str]] = []
+    at: dict[int, dict[str, str]] = {}
     finish = model = usage = None
     async for chunk in stream:
         usage = chunk.usage or usage
@@ -93,19 +100,20 @@ async def _collect(stream: Any) -> Completion:
             text.append(choice.delta.content or "")
             refusal.append(choice.delta.refusal or "")
             for part in choice.delta.tool_calls or ():
-                call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
-                call["id"] = part.id or call["id"]
+                call = at.get(part.index)
+                # Some servers number every parallel call 0: another id is another call.
+                if call is None or (part.id and part.id != call["id"]):
+                    call = at[part.index] = {"id": part.id or "", "name": "", "arguments": ""}
+                    calls.append(call)
                 if part.function:
                     call["name"] = part.function.name or call["name"]
                     call["arguments"] += part.function.arguments or ""
     if finish is None:
-        return Completion.failed(
-            "malformed", "the stream ended before the answer did", Usage(calls=1)
-        )
+        raise BrokenReply("the stream ended before the answer did")
     return _reply(
         text="".join(text),
         refusal="".join(refusal) or None,
-        calls=[FunctionCall(**call) for _, call in sorted(calls.items())],
+        calls=[FunctionCall(**call) for call in calls],
         finish=finish,
         usage=usage,
         model=model,
@@ -121,9 +129,11 @@ def _reply(
     usage: "CompletionUsage | None",
     model: str | None,
 ) -> Completion:
-    if refusal or finish == "content_filter":
+    if finish in _BROKEN:
+        raise BrokenReply(f"the server broke off (finish: {finish})", "server_error")
+    if refusal or (finish or "").startswith("content_filter"):
         state, reason = OutputState.REFUSED, refusal or "stopped by the server's content filter"
-    elif finish == "length":
+    elif finish in _CUT:
         state, reason = OutputState.TRUNCATED, "stopped by the output limit"
     elif not text.strip() and not calls:
         state, reason = OutputState.EMPTY, f"the answer has no content (finish: {finish})"

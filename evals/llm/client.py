@@ -5,7 +5,8 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
@@ -17,7 +18,7 @@ from evals.llm import chat, responses
 from evals.llm.budget import Budget, Reservation
 from evals.llm.cache import Cache, cache_key
 from evals.llm.failures import Failure, understand
-from evals.llm.limiter import Limiter
+from evals.llm.limiter import Limiter, TooLongError
 from evals.llm.prices import Prices, read_prices
 from evals.llm.request import Completion, Request
 from evals.llm.structured import Structured, ask
@@ -65,19 +66,27 @@ class LLM:
             cache: where answers are kept; None calls the model every time.
 
         Raises:
-            UsageError: the budget is in money and a tier's model has no price.
+            UsageError: ``concurrency`` is less than 1.
         """
+        if concurrency < 1:
+            raise UsageError("--concurrency: at least 1")
         self.tiers = dict(tiers)
         self.concurrency = concurrency
         self.cache = cache
         self.budget = budget or Budget()
         self.prices = prices or Prices()
         self.counts: Counter[str] = Counter()
-        """``calls`` (tries included), ``cached``, ``retries``, ``rate_limited``, ``failed``."""
+        """``calls`` (tries included), ``cached``, ``retries``, ``rate_limited``, ``failed``, and
+        ``lost``: tries without an answer that the server may bill."""
+        self.repeat: int | None = None
+        """Of every call, whatever its request says; None: as the request says."""
+        self.completions: list[Completion] = []
+        """What came back, in a conversation."""
         self._clients: dict[tuple[str, str | None], AsyncOpenAI] = {}
         self._limiters: dict[str, Limiter] = {}
         self._without_schema: set[tuple[str, str]] = set()
         self._keys: set[str] = set()
+        self._first = asyncio.Lock()
 
     @classmethod
     def configured(
@@ -110,35 +119,73 @@ class LLM:
         """
         return find_tier(self.tiers, name)
 
-    async def complete(self, request: Request, *, use_cache: bool = True) -> Completion:
-        """Make one call, or take its answer from the cache; however it ends is in the result.
+    def conversation(self, repeat: int) -> Self:
+        """This client as one conversation sees it: all calls are of ``repeat``, and their
+        answers are kept in ``completions``. Limits, budget, cache and counts stay shared."""
+        view = copy(self)
+        view.repeat = repeat
+        view.completions = []
+        return view
+
+    def ready(self, tier: Tier) -> None:
+        """Make sure that calls of ``tier`` can be made at all.
 
         Raises:
-            UsageError: the call cannot be made at all: no key, or a budget in money and no price.
+            UsageError: its key is not set, or the budget is in money and its model has no price.
         """
-        tier = request.tier
-        sent: dict[str, Any] = _APIS[tier.api].body(request)
-        key = cache_key(tier.endpoint, tier.api, sent, request.repeat)
-        cache = self.cache if use_cache else None
-        if cache and (known := cache.get(key)):
-            self.counts["cached"] += 1
-            return known
         if self.budget.cost is not None and tier.model not in self.prices.models:
             raise UsageError(
                 f"a budget in money needs the price of {tier.model!r}: "
                 f'add [prices.models."{tier.model}"] with input and output'
             )
+        self._client(tier)
+
+    async def complete(self, request: Request, *, use_cache: bool = True) -> Completion:
+        """Make one call, or take its answer from the cache; however it ends is in the result.
+
+        Raises:
+            UsageError: the call cannot be made at all, see ``ready``.
+        """
+        if self.repeat is not None:
+            request = request.model_copy(update={"repeat": self.repeat})
+        completion = await self._complete(request, self.cache if use_cache else None)
+        if self.repeat is not None:
+            self.completions.append(completion)
+        return completion
+
+    async def _complete(self, request: Request, cache: Cache | None) -> Completion:
+        tier = request.tier
+        sent: dict[str, Any] = _APIS[tier.api].body(request)
+        key = cache_key(tier.endpoint, tier.api, sent, request.repeat)
+        if cache and (known := cache.get(key)):
+            self.counts["cached"] += 1
+            return known
+        self.ready(tier)
+        if self._blind(tier):
+            # Calls at once could all be long: the first answer tells how long they are.
+            async with self._first:
+                if self._blind(tier):
+                    return await self._spend(tier, sent, key, cache)
+        return await self._spend(tier, sent, key, cache)
+
+    def _blind(self, tier: Tier) -> bool:
+        return self.budget.bounded and self.budget.expected_output(tier.max_output_tokens) is None
+
+    async def _spend(
+        self, tier: Tier, sent: dict[str, Any], key: str, cache: Cache | None
+    ) -> Completion:
         expected = self._expect(tier, sent)
         if reason := self.budget.reserve(expected):
             return Completion(state=OutputState.OVER_BUDGET, reason=reason)
-        completion = Completion.failed("cancelled", "the call was interrupted")
+        used = Usage()
         try:
-            completion = await self._call(tier, sent)
+            completion = await self._call(tier, sent, expected)
+            used = self._billed(tier, completion, expected)
             cost = self.prices.cost(tier.model, completion.usage)
             usage = completion.usage.model_copy(update={"cost": cost})
             completion = completion.model_copy(update={"usage": usage})
         finally:
-            self.budget.settle(expected, completion.usage)
+            self.budget.settle(expected, used)
         if completion.state is OutputState.FAILED:
             self.counts["failed"] += 1
         elif cache:
@@ -178,25 +225,41 @@ class LLM:
 
     def _expect(self, tier: Tier, sent: dict[str, Any]) -> Reservation:
         if not self.budget.bounded:
-            return Reservation(tokens=0, cost=0.0)
-        tokens = len(json.dumps(sent, ensure_ascii=False).encode()) // 3
-        output = self.budget.expected_output(tier.max_output_tokens)
+            return Reservation()
+        tokens = _tokens(json.dumps(sent, ensure_ascii=False))
+        output = self.budget.expected_output(tier.max_output_tokens) or 0
         usage = Usage(calls=1, input_tokens=tokens, output_tokens=output)
         cost = self.prices.cost(tier.model, usage)
-        return Reservation(tokens=tokens + output, cost=cost or 0.0)
+        return Reservation(input_tokens=tokens, output_tokens=output, cost=cost or 0.0)
 
-    async def _call(self, tier: Tier, sent: dict[str, Any]) -> Completion:
+    def _billed(self, tier: Tier, completion: Completion, expected: Reservation) -> Usage:
+        """What to count against the budget: an estimate where the server does not say."""
+        used = completion.usage
+        if used.calls and (used.input_tokens is None or used.output_tokens is None):
+            said = completion.text + "".join(call.arguments for call in completion.tool_calls)
+            output = max(1, _tokens(said))
+            update = {"input_tokens": expected.input_tokens, "output_tokens": output}
+            used = used.model_copy(update=update)
+        return used.model_copy(update={"cost": self.prices.cost(tier.model, used)})
+
+    async def _call(self, tier: Tier, sent: dict[str, Any], expected: Reservation) -> Completion:
         """One call with its retries."""
         from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_random_exponential
 
-        began = time.monotonic()
         errors = 0
+        refused: float | None = None
+
+        def patience() -> float:
+            return _PATIENCE - (time.monotonic() - refused if refused else 0.0)
 
         def enough(state: Any) -> bool:
-            nonlocal errors
+            nonlocal errors, refused
             failure = state.outcome.result()
-            errors += failure.error != "rate_limit"
-            return errors > tier.retries or time.monotonic() - began > _PATIENCE
+            if failure.error == "rate_limit":
+                refused = refused or time.monotonic()
+            else:
+                errors += 1
+            return errors > tier.retries or (failure.retry_after or 0.0) > patience()
 
         backoff = wait_random_exponential(multiplier=0.5, max=30)
 
@@ -214,18 +277,26 @@ class LLM:
             before_sleep=lambda _: self.counts.update(retries=1),
         )
         try:
-            tried: Completion | Failure = await retrying(self._try, tier, sent)
+            tried: Completion | Failure = await retrying(self._try, tier, sent, expected, patience)
         except RetryError as error:
             tried = error.last_attempt.result()
+        except TooLongError as error:
+            tried = Failure(error="rate_limit", words=str(error), passing=True)
         if isinstance(tried, Failure):
             logger.warning("%s: %s: %s", tier.model, tried.error, tried.words)
             return Completion.failed(tried.error, tried.words)
         return tried
 
-    async def _try(self, tier: Tier, sent: dict[str, Any]) -> Completion | Failure:
+    async def _try(
+        self,
+        tier: Tier,
+        sent: dict[str, Any],
+        expected: Reservation,
+        patience: Callable[[], float],
+    ) -> Completion | Failure:
         client = self._client(tier)
         limiter = self._limiters.setdefault(tier.endpoint, Limiter(self.concurrency))
-        async with limiter.slot() as since:
+        async with limiter.slot(patience()) as since:
             self.counts["calls"] += 1
             try:
                 async with asyncio.timeout(tier.timeout):
@@ -236,6 +307,9 @@ class LLM:
                 if failure.error == "rate_limit":
                     self.counts["rate_limited"] += 1
                     limiter.refused(since, failure.retry_after or 0.0)
+                if failure.lost:
+                    self.counts["lost"] += 1
+                    self.budget.lose(expected)
                 return failure
         limiter.succeeded()
         latency = time.monotonic() - since
@@ -264,3 +338,8 @@ class LLM:
         for key in self._keys:
             words = words.replace(key, "[key]")
         return words
+
+
+def _tokens(text: str) -> int:
+    """A high guess: a token is seldom less than three bytes."""
+    return len(text.encode()) // 3

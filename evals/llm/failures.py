@@ -7,6 +7,15 @@ from typing import Any
 from evals.domain import Frozen
 
 
+class BrokenReply(Exception):  # noqa: N818 - what came back, not what went wrong here
+    """A reply with status 200 that is none: cut off, without content, or an error in its place."""
+
+    def __init__(self, words: str, code: str | None = None) -> None:
+        super().__init__(words)
+        self.code = code
+        """The server's own, where it gave one."""
+
+
 class Failure(Frozen):
     """One failed try."""
 
@@ -18,26 +27,44 @@ class Failure(Frozen):
     """Whether another try may succeed."""
     retry_after: float | None = None
     """Seconds that the server asks to wait."""
+    lost: bool = False
+    """Whether the server may have worked for it, and may bill it."""
 
 
 def understand(error: Exception, timeout: float) -> Failure:
     """The failure behind an exception raised while calling a model."""
+    import httpx
     import openai
 
     if isinstance(error, (TimeoutError, openai.APITimeoutError)):
-        return Failure(error="timeout", words=f"no answer within {timeout:g} s", passing=True)
+        words = f"no answer within {timeout:g} s"
+        return Failure(error="timeout", words=words, passing=True, lost=True)
+    if isinstance(error, BrokenReply):
+        return _broken(error)
     if isinstance(error, openai.APIStatusError):
         return _status(error)
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
-        return Failure(error="connection", words=f"no connection: {cause}", passing=True)
+        began = not isinstance(cause, httpx.ConnectError)
+        return Failure(
+            error="connection", words=f"no connection: {cause}", passing=True, lost=began
+        )
     if isinstance(error, openai.APIResponseValidationError) or not isinstance(
         error, openai.OpenAIError
     ):
         words = f"the reply cannot be read: {type(error).__name__}: {error}"
-        return Failure(error="malformed", words=words, passing=True)
+        return Failure(error="malformed", words=words, passing=True, lost=True)
     # An error event inside a stream, or a failure of the SDK itself.
-    return Failure(error="server", words=str(error), passing=True)
+    return Failure(error="server", words=str(error), passing=True, lost=True)
+
+
+def _broken(error: BrokenReply) -> Failure:
+    if error.code == "rate_limit_exceeded":
+        return Failure(error="rate_limit", words=str(error), passing=True)
+    if error.code is None or error.code == "server_error":
+        kind = "server" if error.code else "malformed"
+        return Failure(error=kind, words=str(error), passing=True, lost=True)
+    return Failure(error="rejected", words=f"{error.code}: {error}", passing=False)
 
 
 def _status(error: Any) -> Failure:

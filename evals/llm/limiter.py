@@ -1,9 +1,17 @@
 """One limiter for an endpoint: bounded concurrency that gives way to each 429 it is told of."""
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+
+
+class TooLongError(Exception):
+    """The server asks for a longer wait than the call can spend; holds the seconds asked for."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"the server asks to wait {seconds:.0f} s")
 
 
 class Limiter:
@@ -23,11 +31,17 @@ class Limiter:
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[float]:
-        """Wait for a place, hold it; gives the time at which it was got, for ``refused``."""
+    async def slot(self, patience: float = math.inf) -> AsyncIterator[float]:
+        """Wait for a place, hold it; gives the time at which it was got, for ``refused``.
+
+        Raises:
+            TooLongError: the server's pause has more than ``patience`` seconds to go.
+        """
         async with self._changed:
             while True:
                 pause = self._resume - time.monotonic()
+                if pause > patience:
+                    raise TooLongError(pause)
                 if pause <= 0 and self.in_flight < max(1, int(self.limit)):
                     break
                 try:

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from evals.domain import Frozen, JsonValue, OutputState
 from evals.errors import UsageError
 from evals.llm.client import LLM
-from evals.llm.request import JsonSchema, Request, Tool
+from evals.llm.request import Completion, JsonSchema, Request, Tool
 from evals.llm.tiers import Tier
 
 TABLE = Path(".ancrage/capabilities.json")
@@ -43,7 +43,8 @@ async def preflight(
     """One tiny call for each tier, exactly as it will be made: parameters, tools and schema.
 
     What an endpoint accepted within the last seven days is read from ``table`` instead; refusals
-    are always asked again. None asks everything.
+    are always asked again. None asks everything. What the budget no longer allows is not asked,
+    and not refused either: the calls that follow will say so.
     """
     known = _read(table)
     checks: list[Check] = []
@@ -59,8 +60,11 @@ async def preflight(
         if identity in known and now - known[identity].time < VALID_FOR:
             checks.append(known[identity].model_copy(update={"recorded": True}))
             continue
-        completion = await llm.complete(request, use_cache=False)
-        accepted = completion.state not in (OutputState.FAILED, OutputState.OVER_BUDGET)
+        try:
+            completion = await llm.complete(request, use_cache=False)
+        except UsageError as error:  # no key, or no price
+            completion = Completion.failed("rejected", str(error))
+        accepted = completion.state is not OutputState.FAILED
         check = Check(
             model=tier.model,
             endpoint=tier.endpoint,
@@ -70,7 +74,7 @@ async def preflight(
             time=now,
         )
         checks.append(check)
-        if accepted:
+        if accepted and completion.state is not OutputState.OVER_BUDGET:
             known[identity] = check
     _write(table, known)
     return checks

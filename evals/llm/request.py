@@ -1,6 +1,6 @@
 """What is asked of a model and what came back, the same for both APIs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field
@@ -101,6 +101,17 @@ class Completion(Frozen):
         if self.items:
             message["items"] = list(self.items)
         return message
+
+
+def with_extra(sent: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """``sent`` and what a tier adds; of objects that both have, ``extra`` adds fields."""
+    merged = dict(sent)
+    for name, value in extra.items():
+        mine = merged.get(name)
+        if isinstance(mine, dict) and isinstance(value, dict):
+            value = mine | value
+        merged[name] = value
+    return merged
 
 
 def add_usage(usages: Iterable[Usage]) -> Usage:

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from evals.domain import OutputState, Usage
-from evals.llm.request import Completion, FunctionCall, Request
+from evals.llm.failures import BrokenReply
+from evals.llm.request import Completion, FunctionCall, Request, with_extra
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -55,7 +56,7 @@ def body(request: Request) -> dict[str, Any]:
             sent["include"] = ["reasoning.encrypted_content"]
     if tier.stream:
         sent["stream"] = True
-    return sent | parameters | tier.extra
+    return with_extra(sent | parameters, tier.extra)
 
 
 def _items(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -90,6 +91,7 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
     """Make the call; of a stream, the closing event carries the whole response.
 
     Raises:
+        BrokenReply: what came back is no answer.
         openai.OpenAIError: the call failed.
     """
     from openai import AsyncStream
@@ -107,21 +109,22 @@ async def send(client: "AsyncOpenAI", sent: dict[str, Any]) -> Completion:
         async for event in answer:
             if event.type in ("response.completed", "response.incomplete", "response.failed"):
                 final = event.response
+            elif event.type == "error":
+                raise BrokenReply(event.message, event.code or "server_error")
         if final is None:
-            return Completion.failed(
-                "malformed", "the stream ended before the answer did", Usage(calls=1)
-            )
+            raise BrokenReply("the stream ended before the answer did")
         answer = final
     return _read(answer)
 
 
 def _read(response: Any) -> Completion:
     if response is None or response.output is None:
-        return Completion.failed("malformed", "the reply has no output", Usage(calls=1))
+        raise BrokenReply("the reply has no output")
     usage = _usage(response)
-    if response.status == "failed" or response.error:
-        words = response.error.message if response.error else "the response failed"
-        return Completion.failed("server", words, usage)
+    if response.error:
+        raise BrokenReply(response.error.message, response.error.code or "server_error")
+    if response.status not in (None, "completed", "incomplete"):
+        raise BrokenReply(f"the response is {response.status}", "server_error")
     parts = [part for item in response.output if item.type == "message" for part in item.content]
     text = "".join(part.text for part in parts if part.type == "output_text")
     refusal = " ".join(part.refusal for part in parts if part.type == "refusal")

@@ -433,3 +433,171 @@ async def test_reasoning_is_sent_back_encrypted_where_nothing_is_stored() -> Non
     assert server.calls[0].body["include"] == ["reasoning.encrypted_content"]
     kinds = [item.get("type") for item in server.calls[1].body["input"]]
     assert "reasoning" not in kinds, "the server kept none and gave none back to send"
+
+
+async def test_a_wait_beyond_all_patience_is_a_failure_and_no_hang() -> None:
+    with OpenAIServer(lambda _: too_many(3600)) as server:
+        async with LLM({}, concurrency=2) as llm, asyncio.timeout(5):
+            requests = [ask(tier(server), f"q{index}") for index in range(6)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+    assert {answer.error for answer in answers} == {"rate_limit"}
+    assert len(server.calls) <= 2, "what the server asked for holds for the calls that wait"
+    assert any("3600 s" in (answer.reason or "") for answer in answers)
+
+
+def chat_raw(finish: str) -> Raw:
+    message = {"role": "assistant", "content": "Les équipes"}
+    return Raw(json.dumps({"choices": [{"index": 0, "finish_reason": finish, "message": message}]}))
+
+
+@pytest.mark.parametrize(
+    ("finish", "state"),
+    [
+        ("stop", OutputState.OK),
+        ("eos", OutputState.OK),
+        ("model_length", OutputState.TRUNCATED),
+        ("max_tokens", OutputState.TRUNCATED),
+        ("content_filter: SAFETY", OutputState.REFUSED),
+        ("error", OutputState.FAILED),
+        ("abort", OutputState.FAILED),
+    ],
+)
+async def test_other_servers_ways_to_stop_short_are_no_answers(
+    finish: str, state: OutputState
+) -> None:
+    with OpenAIServer(lambda _: chat_raw(finish)) as server:
+        answer = await complete(server, ask(tier(server, retries=0)))
+    assert answer.state is state
+
+
+def events(*data: dict[str, Any]) -> Raw:
+    return Raw("".join(f"data: {json.dumps(each)}\n\n" for each in data))
+
+
+def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
+
+
+@pytest.mark.parametrize(
+    ("api", "reply", "error", "words"),
+    [
+        ("chat", events(delta(content="Les")), "malformed", "stream ended"),
+        ("responses", events({"type": "response.created"}), "malformed", "stream ended"),
+        (
+            "responses",
+            events({"type": "error", "code": "server_error", "message": "Overloaded."}),
+            "server",
+            "Overloaded.",
+        ),
+        (
+            "responses",
+            events({"type": "error", "code": "rate_limit_exceeded", "message": "Slow down."}),
+            "rate_limit",
+            "Slow down.",
+        ),
+    ],
+)
+async def test_a_stream_that_breaks_off_is_tried_again(
+    api: str, reply: Raw, error: str, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with OpenAIServer([reply, Say("Tout.")]) as server:
+        async with LLM({}) as llm:
+            answer = await llm.complete(ask(tier(server, api, stream=True, retries=1)))
+    assert answer.text == "Tout."
+    assert llm.counts["retries"] == 1
+    if error == "rate_limit":
+        assert llm.counts["rate_limited"] == 1
+        return
+    with OpenAIServer(lambda _: reply) as server:
+        answer = await complete(server, ask(tier(server, api, stream=True, retries=0)))
+    assert (answer.state, answer.error) == (OutputState.FAILED, error)
+    assert words in (answer.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("update", "error"),
+    [
+        ({"status": "cancelled"}, "server"),
+        ({"status": "in_progress"}, "server"),
+        ({"status": "failed"}, "server"),
+        ({"error": {"code": "server_error", "message": "Broken."}}, "server"),
+        ({"error": {"code": "invalid_prompt", "message": "Not this."}}, "rejected"),
+    ],
+)
+async def test_a_response_that_did_not_complete_is_no_answer(
+    update: dict[str, Any], error: str
+) -> None:
+    part = {"type": "output_text", "text": "Les équi", "annotations": []}
+    item = {"id": "i", "type": "message", "role": "assistant", "content": [part]}
+    raw = Raw(json.dumps({"id": "r", "status": "completed", "output": [item], **update}))
+    with OpenAIServer(lambda _: raw) as server:
+        answer = await complete(server, ask(tier(server, "responses", retries=0)))
+    assert (answer.state, answer.error) == (OutputState.FAILED, error)
+
+
+async def test_parallel_calls_that_a_server_all_numbers_0_stay_apart() -> None:
+    def call(id: str, arguments: str) -> dict[str, Any]:
+        function = {"name": "count_theme", "arguments": arguments}
+        return {"index": 0, "id": id, "type": "function", "function": function}
+
+    rest = {"index": 0, "function": {"arguments": '"b"}'}}
+    reply = events(
+        delta(tool_calls=[call("a", '{"theme": "a"}')]),
+        delta(tool_calls=[call("b", '{"theme": ')]),
+        delta(tool_calls=[rest]),
+        delta("tool_calls"),
+    )
+    with OpenAIServer([reply]) as server:
+        answer = await complete(server, ask(tier(server, stream=True), tools=(COUNT,)))
+    assert [(each.id, each.arguments) for each in answer.tool_calls] == [
+        ("a", '{"theme": "a"}'),
+        ("b", '{"theme": "b"}'),
+    ]
+
+
+async def test_what_a_tier_adds_takes_nothing_away() -> None:
+    with OpenAIServer([Say("a")]) as server:
+        extra = {"reasoning": {"summary": "auto"}, "user": "u"}
+        await complete(server, ask(tier(server, "responses", reasoning_effort="high", extra=extra)))
+    assert server.calls[0].body["reasoning"] == {"effort": "high", "summary": "auto"}
+    assert server.calls[0].body["user"] == "u"
+
+
+@pytest.mark.parametrize("usage", [True, False])
+async def test_answers_of_unknown_length_do_not_overspend_together(usage: bool) -> None:
+    with OpenAIServer(lambda _: Say("x" * 4000, usage=usage), latency=0.02) as server:
+        budget = Budget(tokens=5000)
+        async with LLM({}, budget=budget, concurrency=20) as llm:
+            requests = [ask(tier(server), f"q{index}") for index in range(40)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+    assert 1000 < budget.spent_tokens <= 5000
+    assert sum(answer.ok for answer in answers) == len(server.calls) < 6
+
+
+async def test_tries_that_brought_no_answer_count_against_the_budget() -> None:
+    with OpenAIServer(lambda _: Hang(0.3)) as server:
+        budget = Budget(tokens=1000)
+        async with LLM({}, budget=budget) as llm:
+            request = ask(tier(server, timeout=0.1, retries=1, max_output_tokens=100))
+            answer = await llm.complete(request)
+    assert answer.error == "timeout"
+    assert llm.counts["lost"] == 2
+    assert budget.spent_tokens > 200
+
+
+@pytest.mark.parametrize("bounds", [{"tokens": -1}, {"cost": -0.5}, {"cost": float("nan")}])
+def test_a_budget_that_bounds_nothing_is_refused(bounds: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="no bound"):
+        Budget(**bounds)
+    with pytest.raises(UsageError, match="--concurrency"):
+        LLM({}, concurrency=0)
+
+
+async def test_a_conversation_never_shares_an_answer_with_another_repeat(tmp_path: Path) -> None:
+    with OpenAIServer(lambda call: Say(f"answer {call.index}")) as server:
+        async with LLM({}, cache=Cache(tmp_path / "c.sqlite")) as llm:
+            views = [llm.conversation(repeat) for repeat in (0, 1, 1)]
+            texts = [(await view.complete(ask(tier(server)))).text for view in views]
+    assert texts == ["answer 0", "answer 1", "answer 1"]
+    assert [len(view.completions) for view in views] == [1, 1, 1]
+    assert llm.counts == {"calls": 2, "cached": 1}
