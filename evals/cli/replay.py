@@ -94,7 +94,8 @@ def replay(
 ) -> ExitCode:
     """Put a snapshot's questions to the assistant again, tools frozen, and check its answers.
 
-    Exits 0 when every case has an output and its scores, 3 when the replay is incomplete.
+    Exits 0 when every case has an output and its scores, 3 when the replay is incomplete or
+    calls failed; --resume makes those again.
     """
     from pathlib import Path
 
@@ -108,7 +109,8 @@ def replay(
     config = load()
     assistant = load_assistant(config)
     if resume:
-        if snapshot or model or endpoint or mock or run_name or tools:
+        chosen = snapshot or model or endpoint or mock or run_name or tools
+        if chosen or (params, prompt, repeat) != ("production", "live", 1):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         folders = find_replays(resume)
         session = take_up(config, folders, assistant)
@@ -143,7 +145,7 @@ def replay(
     )
     for folder in runs:
         _show(folder)
-    return _conclude(runs)
+    return _conclude(runs, f"invoke replay --resume {runs[0].run.group or runs[0].path.name}")
 
 
 def _budget(tokens: int, cost: float) -> "Budget":
@@ -193,6 +195,8 @@ def _run(
     async def work() -> "list[RunFolder]":
         async with llm:
             if check:
+                for tier in session.tiers:
+                    llm.ready(tier)
                 refuse(await ask(llm, session.tiers, tools=session.assistant.tools))
             folders = begun or start(session, name=name, repeats=repeats, mock=mock)
             with track("Replaying", session.plan.cases * len(folders)) as advance:
@@ -234,16 +238,18 @@ def _show(folder: "RunFolder") -> None:
             out.print(f"{subject}: {line(words)}", style="bold yellow")
 
 
-def _conclude(folders: "list[RunFolder]") -> ExitCode:
+def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
+    """The exit code; says how to go on where something is left to do."""
     from evals.cli.judges import print_accounts
+    from evals.replay.session import failed_calls
     from evals.report.terminal import console
 
     judged = max([print_accounts(folder) for folder in folders])
-    unfinished = [folder for folder in folders if folder.run.state != "complete"]
-    if not unfinished:
+    failed = sum(failed_calls(folder) for folder in folders)
+    if failed == 0 and all(folder.run.state == "complete" for folder in folders):
         return judged
-    name = unfinished[0].run.group or unfinished[0].path.name
-    console().print(f"Incomplete; go on with: invoke replay --resume {name}", style="bold red")
+    words = f"{failed} cases failed" if failed else "Incomplete"
+    console().print(f"{words}; go on with: {again}", style="bold red", soft_wrap=True)
     return ExitCode.INCOMPLETE
 
 
@@ -276,8 +282,8 @@ def migrate(
 ) -> ExitCode:
     """Replay a snapshot with two models and say what would change: verdict, flips, cost.
 
-    A migration whose runs exist already under --run-name is taken up where it stopped. Exits 0
-    when every case has its outputs and scores, 3 when not.
+    A migration whose runs exist already under --run-name is taken up where it stopped, with the
+    same choices. Exits 0 when every case has its outputs and scores, 3 when not.
     """
     from datetime import UTC, datetime
 
@@ -286,8 +292,7 @@ def migrate(
     from evals.replay import load_assistant
     from evals.replay.migration import migration
     from evals.replay.migration_report import render, tables
-    from evals.replay.session import find_replays, label, prepare
-    from evals.replay.session import resume as take_up
+    from evals.replay.session import find_replays, label, prepare, take_up
     from evals.report.terminal import console
     from evals.runs import list_runs
     from evals.snapshot import open_snapshot
@@ -302,21 +307,23 @@ def migrate(
     known = {folder.run.group for folder in list_runs()}
     everything: list[RunFolder] = []
     groups = [f"{base}-{label(model)}" for model in (models, against)]
+    sides: list[tuple[Session, list[RunFolder]]] = []
     for group, model in zip(groups, (models, against), strict=True):
+        session = prepare(
+            config,
+            data,
+            assistant,
+            model=model,
+            endpoint=endpoint,
+            prompt=prompt,
+            params=params,
+            tools=tools,
+        )
         begun = find_replays(group) if group in known else []
         if begun:
-            session = take_up(config, begun, assistant)
-        else:
-            session = prepare(
-                config,
-                data,
-                assistant,
-                model=model,
-                endpoint=endpoint,
-                prompt=prompt,
-                params=params,
-                tools=tools,
-            )
+            take_up(session, begun, repeat)
+        sides.append((session, begun))
+    for group, (session, begun) in zip(groups, sides, strict=True):
         everything += _run(
             session,
             begun,
@@ -334,7 +341,8 @@ def migrate(
         _write_page(folder, tuple(tables(found)))
     console().print(render(found))
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
-    return _conclude(everything)
+    again = f"invoke migrate --models {models} {against} --run-name {base}"
+    return _conclude(everything, f"{again} and the same other choices")
 
 
 @command(help={})

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evals.domain import JsonValue, OutputState
-from evals.llm import Request, Tool, add_usage
+from evals.llm import Request, Tool
 from evals.replay.assistant import Conversation, Reply
 from evals.replay.frozen import ToolFailed
 
@@ -45,24 +45,16 @@ class ToolCallingAgent:
 
     async def answer(self, conversation: Conversation) -> Reply:
         messages: list[dict[str, JsonValue]] = list(conversation.messages())
-        usages = []
         for _ in range(self.max_turns):
             completion = await conversation.llm.complete(
-                Request(
-                    tier=conversation.tier,
-                    messages=tuple(messages),
-                    tools=self.tools,
-                    repeat=conversation.repeat,
-                )
+                Request(tier=conversation.tier, messages=tuple(messages), tools=self.tools)
             )
-            usages.append(completion.usage)
             if not completion.ok or not completion.tool_calls:
                 return Reply(
                     state=completion.state,
                     text=completion.text,
                     reason=completion.reason,
                     finish_reason=completion.finish_reason,
-                    usage=add_usage(usages),
                 )
             messages.append(completion.message())
             for call in completion.tool_calls:
@@ -80,7 +72,6 @@ class ToolCallingAgent:
         return Reply(
             state=OutputState.FAILED,
             reason=f"still calling tools after {self.max_turns} turns",
-            usage=add_usage(usages),
         )
 
 

@@ -27,7 +27,8 @@ class Reply(Frozen):
     """Set unless ``state`` is ``ok``."""
     finish_reason: str | None = None
     usage: Usage | None = None
-    """Over all calls of models that the answer took."""
+    """Over all calls of models that the answer took; None: those made through
+    ``Conversation.llm``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Conversation:
     tier: Tier
     """The model to call, where, and with which parameters."""
     llm: LLM
-    """The client to call it with: limits, budget, cache and retries are its business."""
+    """The client to call it with, as ``LLM.conversation`` gives it: limits, budget, cache,
+    retries and the repeat are its business."""
     tools: FrozenTools
     repeat: int = 0
 
@@ -145,7 +147,10 @@ def _resolve(use: str, root: str) -> Any:
                 f"[assistant] use = {use!r}: neither module:attribute nor an entry point "
                 f"of {GROUP} ({known})"
             )
-        return registered[use].load()
+        try:
+            return registered[use].load()
+        except Exception as error:  # noqa: BLE001 - the module is the user's own code
+            raise _not_found(use, error) from None
     module, _, attribute = use.partition(":")
     if root not in sys.path:
         sys.path.insert(0, root)
@@ -153,6 +158,10 @@ def _resolve(use: str, root: str) -> Any:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, SyntaxError) as error:
-        raise UsageError(f"[assistant] use = {use!r}: {type(error).__name__}: {error}") from None
+    except Exception as error:  # noqa: BLE001 - the module is the user's own code
+        raise _not_found(use, error) from None
     return found
+
+
+def _not_found(use: str, error: Exception) -> UsageError:
+    return UsageError(f"[assistant] use = {use!r}: {type(error).__name__}: {error}")

@@ -34,7 +34,8 @@ class FrozenTools:
 
     Arguments are the same whatever the order of their keys, an explicit null or the schema's
     default beside an absent key, 1 beside 1.0, and Unicode's ways to compose a character. The
-    n-th identical call gets the n-th recorded output, the last one from then on.
+    n-th identical call gets the n-th recorded output, the last one from then on. A call that was
+    recorded without its output answers nothing: it is a miss too.
 
     ``strict`` knows nothing nearer. ``lenient`` also takes the closest recorded call that agrees
     on the arguments that ``key_arguments`` declares for the tool (none declared: no leniency; an
@@ -80,20 +81,24 @@ class FrozenTools:
         served = self._served.get(identity, 0)
         self._served[identity] = served + 1
         found = calls[min(served, len(calls) - 1)]
+        if found.output is None and found.error is None:
+            raise self._lost(f"recorded without its output: {name}({_cut(_json(asked))})")
         self.made.append(found.model_copy(update={"arguments": asked, "call_id": None}))
         if found.error is not None:
             raise ToolFailed(found.error)
         return found.output
 
     def _parse(self, name: str, arguments: Mapping[str, JsonValue] | str) -> dict[str, JsonValue]:
-        if not isinstance(arguments, str):
-            return dict(arguments)
         try:
-            parsed = json.loads(arguments or "{}")
-        except ValueError:
+            text = arguments if isinstance(arguments, str) else _json(dict(arguments))
+            parsed = json.loads(text or "{}")
+            # NaN and halves of surrogate pairs: read by Python, but nothing that JSON can write.
+            json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, TypeError, RecursionError):
             parsed = None
         if not isinstance(parsed, dict):
-            raise self._miss(name, f"{arguments} (not a JSON object)")
+            written = arguments if isinstance(arguments, str) else ascii(arguments)
+            raise self._miss(name, f"{_cut(written)} (not a JSON object)")
         return parsed
 
     def _identity(self, name: str, arguments: Mapping[str, JsonValue]) -> str:
@@ -115,9 +120,12 @@ class FrozenTools:
     def _miss(self, name: str, arguments: str) -> OffWorld:
         closest = self._closest(self.recorded, name, arguments)[:3]
         known = "; ".join(f"{call.name}({_cut(_json(call.arguments))})" for call in closest)
-        words = f"never recorded: {name}({_cut(arguments)}); " + (
+        words = f"never recorded: {name}({_cut(arguments, 230)}); " + (
             f"closest: {known}" if known else "the case has no recorded call"
         )
+        return self._lost(words)
+
+    def _lost(self, words: str) -> OffWorld:
         self.misses.append(words)
         return OffWorld(words)
 

@@ -5,8 +5,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from evals.domain import Answer, JsonValue, OutputState
+from evals.errors import UsageError
 from evals.llm import Tool
 from evals.replay.assistant import Conversation, Reply
+
+ARGUMENTS = (
+    "question",
+    "history",
+    "system_prompt",
+    "context",
+    "model",
+    "parameters",
+    "call_tool",
+    "conversation",
+)
 
 
 class FunctionAssistant:
@@ -23,6 +35,9 @@ class FunctionAssistant:
 
     Args:
         prompt: renders the system prompt from a case's context; none: the empty prompt.
+
+    Raises:
+        UsageError: the function needs an argument that is none of these.
     """
 
     def __init__(
@@ -42,6 +57,18 @@ class FunctionAssistant:
         parameters = inspect.signature(function).parameters
         self._takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
         self._takes = set(parameters)
+        unknown = [
+            each.name
+            for each in parameters.values()
+            if each.default is each.empty
+            and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+            and (each.name not in ARGUMENTS or each.kind is each.POSITIONAL_ONLY)
+        ]
+        if unknown:
+            raise UsageError(
+                f"{self.name} takes {unknown[0]!r}, which a replay does not have; "
+                f"it has {', '.join(ARGUMENTS)}"
+            )
 
     def system_prompt(self, context: Mapping[str, JsonValue]) -> str:
         return self._prompt(context) if self._prompt else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError, field_validator
 
 from evals.config import describe
 from evals.domain import Answer, Case, Frozen, Output, OutputState
@@ -19,6 +19,13 @@ class MockAnswer(Frozen):
     answer: str | None = None
     state: OutputState = OutputState.OK
     reason: str | None = None
+
+    @field_validator("state")
+    @classmethod
+    def _is_an_outcome(cls, value: OutputState) -> OutputState:
+        if value is OutputState.NOT_RUN:
+            raise ValueError("a case that has an entry was run")
+        return value
 
 
 class Mock:

@@ -78,6 +78,8 @@ class Plan(Frozen):
     parameters: tuple[ParameterSet, ...]
     without_parameters: int
     """Cases of which no parameters were recorded: the tier's are sent."""
+    fixed: dict[str, JsonValue] = {}
+    """What the tier adds to every call whatever the case: ``extra``, ``store``, ``stream``."""
     not_sent: dict[str, str] = {}
     """Recorded parameters that cannot be sent again, and why."""
     production_models: dict[str, int] = {}
@@ -93,7 +95,7 @@ class Plan(Frozen):
             return "the system prompts"
         if self.tools_hash != other.tools_hash:
             return "the tools' schemas"
-        if self.parameters != other.parameters:
+        if self.parameters != other.parameters or self.fixed != other.fixed:
             return "the parameters"
         return None
 
@@ -215,6 +217,7 @@ def make_plan(
             for (sent_json, production), number in sets.items()
         ),
         without_parameters=counts["without_parameters"],
+        fixed=tier.model_dump(mode="json", include={"extra", "store", "stream"}),
         not_sent=not_sent,
         production_models=dict(models.most_common()),
     ), tuple(tiers.values())
@@ -227,17 +230,13 @@ def _compare(case: Case, live: str, counts: "Counter[str]", diffs: dict[str, Pro
     if not known:
         counts["unknown"] += 1
         return
-    if known == prompt_hash(live):
+    if recorded == live or (recorded is None and known == prompt_hash(live)):
         return
     counts["changed"] += 1
     if recorded is None:
         lines = ["production's prompt was not kept, only its hash"]
     else:
-        lines = list(
-            difflib.unified_diff(
-                recorded.splitlines(), live.splitlines(), "production", "code", lineterm="", n=1
-            )
-        )
+        lines = _diff(recorded, live)
     # The way is told by what was removed and added, not by the place or the context.
     way = "\n".join(line for line in lines[2:] if line[:1] in "+-") or lines[0]
     seen = diffs.get(way)
@@ -246,6 +245,16 @@ def _compare(case: Case, live: str, counts: "Counter[str]", diffs: dict[str, Pro
         if seen
         else PromptDiff(cases=1, example=case.id, diff="\n".join(lines))
     )
+
+
+def _diff(recorded: str, live: str) -> list[str]:
+    """A unified diff; where only line ends differ, they are written out."""
+    before, after = recorded.splitlines(), live.splitlines()
+    if before == after:
+        before, after = (
+            [repr(line) for line in text.splitlines(keepends=True)] for text in (recorded, live)
+        )
+    return list(difflib.unified_diff(before, after, "production", "code", lineterm="", n=1))
 
 
 def _json(value: object) -> str:

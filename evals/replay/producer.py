@@ -1,11 +1,12 @@
 """Produce the outputs of a replay, one case at a time."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from evals.domain import Answer, Case, JsonValue, Output, OutputState
 from evals.errors import AncrageError
-from evals.llm import LLM, Tier
+from evals.llm import LLM, Completion, Tier, add_usage
 from evals.replay.assistant import Assistant, Conversation, Reply
 from evals.replay.frozen import FrozenTools, OffWorld
 from evals.replay.plan import Settings, prompt_for, prompt_hash, tier_for
@@ -32,6 +33,7 @@ class Replay:
             self.settings.tools,
             self.settings.key_arguments,
         )
+        llm = self.llm.conversation(self.repeat)
         details: dict[str, JsonValue] = {"repeat": self.repeat, "model": self.tier.model}
         try:
             prompt = prompt_for(case, self.assistant, self.settings.prompt)
@@ -44,7 +46,7 @@ class Replay:
                     question=case.input.question,
                     context=case.input.context,
                     tier=tier,
-                    llm=self.llm,
+                    llm=llm,
                     tools=tools,
                     repeat=self.repeat,
                 )
@@ -57,6 +59,7 @@ class Replay:
             reply = Reply(state=OutputState.FAILED, reason=str(error))
         except Exception as error:  # noqa: BLE001 - the assistant is the user's own code
             reply = Reply(state=OutputState.FAILED, reason=f"{type(error).__name__}: {error}")
+        reply = _truthful(reply, llm.completions)
         if tools.misses:
             # Also when the assistant went on as if nothing had happened: what it then says
             # rests on a world that was not recorded.
@@ -67,6 +70,30 @@ class Replay:
         if tools.near:
             details["near"] = [near.model_dump(mode="json") for near in tools.near]
         return _output(case, reply, tools, started, details)
+
+
+def _truthful(reply: Reply, completions: Sequence[Completion]) -> Reply:
+    """The reply with what its calls of models tell of it, where the assistant told less.
+
+    An assistant that passes on the text of an answer cut short or withheld has not answered, and
+    one whose calls the budget stopped has not been asked.
+    """
+    if not completions:
+        return reply
+    if reply.usage is None:
+        usage = add_usage(completion.usage for completion in completions)
+        reply = reply.model_copy(update={"usage": usage})
+    stopped = [each for each in completions if each.state is OutputState.OVER_BUDGET]
+    last = stopped[0] if stopped else completions[-1]
+    passed_on = reply.state in (OutputState.OK, OutputState.EMPTY) and reply.text == last.text
+    if stopped or (passed_on and not last.ok):
+        update = {
+            "state": last.state,
+            "reason": last.reason,
+            "finish_reason": last.finish_reason,
+        }
+        reply = reply.model_copy(update=update)
+    return reply
 
 
 def _output(

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evals.config import Config, describe
-from evals.domain import Frozen, JsonValue, Run, RunState
+from evals.domain import Frozen, JsonValue, OutputState, Run, RunState
 from evals.errors import UsageError
 from evals.evaluator import Evaluator
 from evals.llm import LLM, Tier, read_tiers
@@ -95,6 +95,7 @@ def prepare(
         UsageError: an option is not one of those known, or the cases do not allow it.
     """
     options = config.table("replay", ReplayOptions)
+    _check_key_arguments(options, assistant)
     name, tier = choose_tier(config, assistant, model, endpoint)
     try:
         settings = Settings.model_validate(
@@ -113,6 +114,25 @@ def prepare(
         raise UsageError(f"--{describe(error)}") from None
     plan, tiers = make_plan(snapshot.cases(), assistant, tier, settings)
     return Session(snapshot, assistant, settings, tier, plan, tiers)
+
+
+def _check_key_arguments(options: ReplayOptions, assistant: Assistant) -> None:
+    """A name that no tool has would agree with every call, which is no agreement."""
+    for tool in assistant.tools:
+        properties = tool.parameters.get("properties")
+        known = properties if isinstance(properties, dict) else {}
+        for name in options.key_arguments.get(tool.name, ()):
+            if name not in known:
+                raise UsageError(
+                    f"[replay.key_arguments] {tool.name}: the tool has no argument {name!r} "
+                    f"(it has {', '.join(known) or 'none'})"
+                )
+    names = {tool.name for tool in assistant.tools}
+    if names and (unknown := sorted(set(options.key_arguments) - names)):
+        raise UsageError(
+            f"[replay.key_arguments] {unknown[0]}: assistant {assistant.name!r} has no such tool "
+            f"(it has {', '.join(sorted(names))})"
+        )
 
 
 def start(
@@ -194,10 +214,44 @@ def resume(config: Config, folders: Sequence[RunFolder], assistant: Assistant) -
     return Session(snapshot, assistant, settings, tier, plan, sent)
 
 
+def take_up(session: Session, folders: Sequence[RunFolder], repeats: int) -> None:
+    """Make sure that these runs are those of ``session``.
+
+    Raises:
+        UsageError: they were begun otherwise.
+    """
+    run, name = folders[0].run, folders[0].run.group or folders[0].path.name
+    asked = session.settings.model_dump(mode="json")
+    differs = [key for key, value in asked.items() if run.parameters.get(key) != value]
+    if run.snapshot.hash != session.snapshot.hash:
+        differs.insert(0, "snapshot")
+    if len(folders) != repeats:
+        differs.append("repeat")
+    if not differs:
+        changed = session.plan.same_as(Plan.model_validate(run.details["replay"]))
+        differs = [changed] if changed else []
+    if differs:
+        raise UsageError(
+            f"{name!r} was begun with other choices ({', '.join(differs)}); "
+            "give the same ones, or another name"
+        )
+
+
 def mock_of(folders: Sequence[RunFolder]) -> Path | None:
     """The file of known answers that these runs were started with."""
     path = folders[0].run.parameters.get("mock")
     return Path(str(path)) if path else None
+
+
+def failed_calls(folder: RunFolder) -> int:
+    """Cases that failed although they had a prompt: another try may do better.
+
+    None of known answers: they stay what they are.
+    """
+    if mock_of([folder]):
+        return 0
+    without_prompt = Plan.model_validate(folder.run.details["replay"]).prompt_failed
+    return max(0, folder.run.counts.get(OutputState.FAILED, 0) - without_prompt)
 
 
 async def carry_out(
@@ -210,11 +264,14 @@ async def carry_out(
     mock: Path | None = None,
     on_item: Callable[[], None] = lambda: None,
 ) -> list[Run]:
-    """Fill the runs of a session, one repeat after the other; complete ones are left alone."""
+    """Fill the runs of a session, one repeat after the other.
+
+    Complete ones are left alone, unless calls failed in them: those are made again.
+    """
     sources = Sources(session.snapshot)
     runs: list[Run] = []
     for folder in folders:
-        if folder.run.state is RunState.COMPLETE:
+        if folder.run.state is RunState.COMPLETE and not failed_calls(folder):
             runs.append(folder.run)
             continue
         produce: Producer

@@ -117,6 +117,8 @@ def _spent(seen: World, run: Run) -> str:
         words += f", {calls['cached']} answers from the cache, which are no new sample"
     if calls.get("rate_limited"):
         words += f", {calls['rate_limited']} refused for their rate"
+    if calls.get("lost"):
+        words += f", {calls['lost']} without an answer, which may be billed beside this"
     return words
 
 

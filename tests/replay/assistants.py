@@ -38,7 +38,6 @@ async def _ask(
         Request(
             tier=conversation.tier,
             messages=(*conversation.messages(), {"role": "user", "content": f"{counted}"}),
-            repeat=conversation.repeat,
         )
     )
     return completion.text

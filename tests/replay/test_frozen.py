@@ -1,6 +1,7 @@
 """Frozen tools: answered by name and canonical arguments, or a miss that is shown."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -106,6 +107,35 @@ def test_lenient_prefers_the_exact_call() -> None:
     tools = frozen(policy="lenient", key_arguments={"count_theme": []})
     assert tools.call("count_theme", {"theme": "bruit", "question": "Q2"}) == 12
     assert not tools.near
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"theme": "\\ud800"}',
+        '{"theme": NaN}',
+        '{"theme": 1e999}',
+        '{"theme": ' + "[" * 100_000,
+        {"theme": "\ud800"},
+        {"theme": float("nan")},
+        {"theme": {1, 2}},
+    ],
+)
+def test_arguments_that_json_cannot_write_are_a_miss_that_can_be_written(arguments: Any) -> None:
+    tools = frozen(policy="lenient", key_arguments={"count_theme": []})
+    with pytest.raises(OffWorld, match="not a JSON object") as caught:
+        tools.call("count_theme", arguments)
+    assert str(caught.value).encode()
+    assert len(str(caught.value)) < 1000
+    assert not tools.made
+
+
+def test_a_call_recorded_without_its_output_is_not_answered_with_nothing() -> None:
+    tools = FrozenTools([ToolCall(name="search", arguments={"query": "été"})])
+    with pytest.raises(OffWorld, match="recorded without its output: search"):
+        tools.call("search", {"query": "été"})
+    assert tools.misses
+    assert not tools.made
 
 
 values = st.recursive(

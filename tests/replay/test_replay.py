@@ -9,9 +9,10 @@ import pytest
 from evals.config import Config, load
 from evals.domain import Case, Output, OutputState, ToolCall
 from evals.errors import UsageError
-from evals.llm import LLM, Budget, Tier
+from evals.llm import LLM, Budget, Request, Tier
 from evals.replay import (
     Assistant,
+    Conversation,
     FunctionAssistant,
     Replay,
     Settings,
@@ -186,6 +187,57 @@ async def test_a_function_that_hides_a_miss_or_breaks_is_found_out(cases: list[C
     assert "returned int" in (states[2].reason or "")
 
 
+def asking(said: str | None = None) -> FunctionAssistant:
+    """Passes on the text of one call of the model, or says ``said`` whatever came back."""
+
+    async def answer(conversation: Conversation) -> str:
+        request = Request(tier=conversation.tier, messages=conversation.messages())
+        completion = await conversation.llm.complete(request)
+        return completion.text if said is None else said
+
+    return FunctionAssistant(answer, prompt=assistants.prompt)
+
+
+@pytest.mark.parametrize(
+    ("reply", "state"),
+    [
+        (Say("Les équ", finish="length"), OutputState.TRUNCATED),
+        (Refuse("Je refuse."), OutputState.REFUSED),
+        (Empty(), OutputState.EMPTY),
+        (Fail(500), OutputState.FAILED),
+        (Say("Tout."), OutputState.OK),
+    ],
+)
+async def test_a_function_that_passes_on_half_an_answer_has_not_answered(
+    reply: Reply, state: OutputState, cases: list[Case]
+) -> None:
+    with OpenAIServer(lambda _: reply) as server:
+        (output,) = await replay(cases[:1], server, asking())
+        (excused,) = await replay(cases[:1], server, asking("Désolé, réessayez."))
+    assert output.state is state
+    assert (output.reason is None) == (state is OutputState.OK)
+    assert excused.state is OutputState.OK, "what production says then is its answer"
+    if state is OutputState.OK:
+        assert output.usage is not None
+        assert output.usage.output_tokens
+
+
+async def test_a_function_cannot_hide_that_the_budget_stopped_it(cases: list[Case]) -> None:
+    with OpenAIServer([]) as server:
+        (output,) = await replay(cases[:1], server, asking("Rien."), budget=Budget(tokens=1))
+    assert output.state is OutputState.OVER_BUDGET
+    assert "budget" in (output.reason or "")
+    assert not server.calls
+
+
+def test_a_function_that_wants_what_a_replay_has_not_is_refused_at_once() -> None:
+    async def answer(message: str, history: list[Any], top: int = 3) -> str:
+        return message
+
+    with pytest.raises(UsageError, match=r"answer takes 'message'.*question"):
+        FunctionAssistant(answer)
+
+
 def plan(cases: list[Case], assistant: Assistant = assistants.agent, **settings: Any) -> Any:
     tier = Tier(model="m", temperature=0.7)
     asked = Settings(tier="standard", model="m", endpoint="e", api="chat", **settings)
@@ -210,6 +262,14 @@ def test_a_changed_prompt_is_noticed_with_its_diff(cases: list[Case]) -> None:
     assert "-Réponds en anglais." in first.diff
     assert f"+{PROMPT}" in first.diff
     assert "only its hash" in second.diff
+
+
+def test_a_prompt_that_differs_in_its_line_ends_alone_is_shown(cases: list[Case]) -> None:
+    cases[0] = changed(cases[0], system_prompt=f"{PROMPT}\n", system_prompt_hash=None)
+    cases[1] = changed(cases[1], system_prompt=PROMPT, system_prompt_hash="of another kind")
+    made, _ = plan(cases)
+    assert made.prompt_changed == 1
+    assert "-'Réponds à propos de app.\\n'" in made.prompt_diffs[0].diff
 
 
 def test_prompts_that_cannot_be_rendered_are_counted_and_a_wrong_assistant_is_refused(
@@ -282,6 +342,7 @@ def test_assistants_are_found_by_dotted_path(tmp_path: Path) -> None:
         ("tests.replay.assistants:nobody", "AttributeError"),
         ("tests.replay.assistants:not_an_assistant", "not an assistant"),
         ("no-such-entry-point", "nor an entry point"),
+        (":agent", "ValueError"),
     ],
 )
 def test_a_wrong_assistant_is_one_line(tmp_path: Path, use: str, words: str) -> None:
