@@ -1,7 +1,6 @@
 """The console command ``ancrage``: the same tasks as ``invoke``, in any folder."""
 
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 from invoke.exceptions import ParseError
@@ -35,5 +34,5 @@ def _refuse(error: ParseError) -> NoReturn:
 
 def main() -> None:
     """Run the command line; modules that the configuration names may lie in this very folder."""
-    sys.path.append(str(Path.cwd()))
+    sys.path.append("")
     _Ancrage(name="ancrage", binary="ancrage", namespace=namespace, version=__version__).run()

@@ -155,6 +155,14 @@ def _print(path: "Path", manifest: "Manifest") -> None:
             console.print(Text(f"  {reject}"))
         if aside > SHOWN:
             console.print(Text(f"  … all of them in {path / 'rejects.jsonl'}"))
+    if counts.study_rows_rejected:
+        console.print(
+            Text(
+                "The checks do not know the messages set aside: an answer that cites one will "
+                "seem to be wrong.",
+                style="bold yellow",
+            )
+        )
     if counts.source_missing and not counts.studies:
         console.print(
             Text(
@@ -169,6 +177,10 @@ def _print(path: "Path", manifest: "Manifest") -> None:
         console.print(Text(f"Next: invoke experiment --snapshot {path} --judges none"))
     else:
         console.print(Text("Nothing was kept: there is nothing to evaluate.", style="bold red"))
+        if counts.rejected:
+            console.print(
+                Text("Fields of other names are told in evals.toml: [sources.NAME.fields].")
+            )
 
 
 tasks = (snapshot,)

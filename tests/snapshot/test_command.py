@@ -124,6 +124,7 @@ def test_nothing_kept_is_not_a_success(write: Write, invoke: Invoke) -> None:
     assert done.returncode == 3
     assert "Nothing was kept" in done.stdout
     assert "a.jsonl:1 not JSON" in done.stdout
+    assert "[sources.NAME.fields]" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -158,6 +159,24 @@ def test_wrong_use_is_one_line(
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_utf_16_is_told_apart(name: str, write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    write(name, "id,question,answer\na,q,é\n".encode("utf-16"))
+    done = invoke("--source", name, "--out", "one")
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith(f"{name}: is in UTF-16; save it as UTF-8")
+    assert not (tmp_path / "one").exists()
+
+
+def test_messages_set_aside_are_a_warning(write: Write, invoke: Invoke) -> None:
+    write("a.jsonl", row(1))
+    write("m.csv", MESSAGES.encode() + "S,M2,R-013,déçu\n".encode("cp1252"))
+    done = invoke("--source", "a.jsonl", "--studies", "m.csv", "--out", "one")
+    assert done.returncode == 0
+    assert "m.csv:3 text: not valid UTF-8" in done.stdout
+    assert "an answer that cites one will seem to be wrong" in done.stdout
 
 
 def test_rows_set_aside_name_nobody(write: Write, tmp_path: Path, invoke: Invoke) -> None:

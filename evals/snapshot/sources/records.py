@@ -1,5 +1,6 @@
 """Read rows from JSON, JSON Lines, CSV and TSV files, setting aside the lines that are none."""
 
+import codecs
 import csv
 import sys
 from collections.abc import Iterator
@@ -63,6 +64,10 @@ def read_records(path: Path, where: str) -> Iterator[Record | Reject]:
     if reader is None:
         raise UsageError(f"{path}: unknown kind of file; known: {', '.join(readers)}")
     try:
+        with path.open("rb") as file:
+            first = file.read(4)
+            if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and 0 in first:
+                raise UsageError(f"{path}: is in UTF-16; save it as UTF-8")
         yield from reader(path, where)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
