@@ -238,6 +238,7 @@ def print_estimate(
 ) -> ExitCode:
     """Print what judging a run's outputs (or a snapshot's answers) would take."""
     import asyncio
+    from collections.abc import AsyncIterator
 
     from evals.evaluator import Subject
     from evals.judges import Judge
@@ -250,14 +251,17 @@ def print_estimate(
     judges = [each for each in evaluators if isinstance(each, Judge)]
     sources = Sources(data)
 
-    async def subjects() -> list[Subject]:
+    async def subjects() -> AsyncIterator[Subject]:
         if folder:
-            return [sources.subject(data.case(o.case_id), o) for o in folder.outputs()]
-        return [sources.subject(case, await recorded(case)) for case in data.cases()]
+            for output in folder.outputs():
+                yield sources.subject(data.case(output.case_id), output)
+            return
+        for case in data.cases():
+            yield sources.subject(case, await recorded(case))
 
     out = console()
     prices = judges[0].models.prices if judges else None
-    found = estimate(judges, asyncio.run(subjects()))
+    found = asyncio.run(estimate(judges, subjects()))
     show(estimates(found, prices.currency if prices else ""), out)
     return ExitCode.OK
 

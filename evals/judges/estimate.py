@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterable, Sequence
 
 from evals.domain import Frozen, OutputState, Usage
 from evals.evaluator import Subject
@@ -32,10 +32,10 @@ class Estimate(Frozen):
     """In the currency of the price file; None where the model has no price."""
 
 
-def estimate(judges: Sequence[Judge], subjects: Iterable[Subject]) -> list[Estimate]:
+async def estimate(judges: Sequence[Judge], subjects: AsyncIterable[Subject]) -> list[Estimate]:
     """One estimate a judge; nothing is called."""
     counts: dict[str, Counter[str]] = {judge.name: Counter() for judge in judges}
-    for subject in subjects:
+    async for subject in subjects:
         if subject.output.state is not OutputState.OK:
             continue
         for judge in judges:

@@ -87,9 +87,17 @@ def _figures(subject: Subject) -> Settled:
         if not unknown(span):
             continue
         held = compare_figures(claim.statement, context)
-        if held.verdict is Agreement.CONTRADICTS:
+        named = [
+            each for each in figures(text[claim.start : claim.end]) if each.text == held.claimed
+        ]
+        if held.verdict is Agreement.CONTRADICTS and not any(map(_enumerates, named)):
             defects.append(CodeDefect(span, held.reason))
     return Settled(objection=objection, defects=tuple(defects))
+
+
+def _enumerates(figure: Figure) -> bool:
+    """A small bare count, which may be of the findings or quotes that the answer sets out."""
+    return figure.unit == "count" and all(reading.high <= 10.5 for reading in figure.readings)
 
 
 _SETTLERS: dict[str, Callable[[Subject], Settled]] = {"figures": _figures, "quotes": _quotes}

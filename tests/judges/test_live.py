@@ -35,7 +35,7 @@ def test_a_live_models_verdicts_are_all_accounted_for(workplace: Path) -> None:
     (workplace / "tiny.toml").write_text(ONE_FILE)
     with live_model() as url:
         (workplace / "evals.toml").write_text(
-            f"[tiers.judge]\nmodel = 'smollm2'\nendpoint = '{url}'\nmax_output_tokens = 120\n"
+            f"[tiers.judge]\nmodel = 'smollm2'\nendpoint = '{url}'\nmax_output_tokens = 60\n"
             "timeout = 100\n[judges]\nfiles = ['tiny.toml']\nmin_coverage = 0\n"
         )
         code = invoke("experiment", "--judges", "tiny", "--run-name", "live", "--concurrency", "2")

@@ -81,6 +81,12 @@ async def test_a_figure_that_contradicts_a_tool_needs_no_judge() -> None:
     assert evaluation.findings[0].details["settled_by"] == "code"
 
 
+async def test_a_small_count_may_be_of_what_the_answer_sets_out_and_is_left_to_the_judge() -> None:
+    tool = ToolCall(name="read", output="Four respondents speak about mentoring.")
+    evaluation, _ = await judged(asked("Two respondents speak about mentoring.", tool))
+    assert score(evaluation, "unsupported_figure") == 0
+
+
 async def test_figures_of_quotes_and_references_are_not_the_answers_own() -> None:
     one = asked("Il est fidèle : « 2 ans que je l'utilise » [R-003, M-0003] [Q1].", LOGIN)
     evaluation, _ = await judged(one, unsupported_figure="2 ans")
