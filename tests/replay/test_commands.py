@@ -18,7 +18,7 @@ from tests.builders import snapshot as build
 from tests.replay.actors import actor, question_of
 from tests.replay.commands import run, start
 from tests.replay.conftest import PROMPT, make_case
-from tests.servers.openai_server import Call, OpenAIServer, Reply, Say, UseTools, too_many
+from tests.servers.openai_server import Call, Fail, OpenAIServer, Reply, Say, UseTools, too_many
 
 USE = "[assistant]\nuse = 'tests.replay.assistants:agent'\n"
 
@@ -170,6 +170,7 @@ def test_mock_answers_come_back_as_given(workplace: Path, data: Snapshot) -> Non
         (lambda a: ["texte"] * 13, "13 answers for 12 cases"),
         (lambda a: 3, "neither an object nor a list"),
         (lambda a: {"c000": None}, "c000"),
+        (lambda a: [*a[:-1], {"id": "c011", "state": "not_run"}], "was run"),
     ],
 )
 def test_a_mock_that_does_not_fit_is_refused(
@@ -340,3 +341,98 @@ def _answers_asked_again(server: OpenAIServer, since: int, known: set[str]) -> i
     return sum(
         cache_key(server.url, "chat", call.body, 0) in known for call in server.calls[since:]
     )
+
+
+def test_failed_calls_leave_the_replay_to_be_taken_up(
+    workplace: Path, data: Snapshot, cases: list[Case]
+) -> None:
+    down = True
+
+    def script(call: Call) -> Reply:
+        broken = down and question_of(call) == cases[3].input.question
+        return Fail(400, "Down.") if broken else actor(cases)(call)
+
+    with OpenAIServer(script) as server:
+        configure(workplace, server)
+        code, out = run("replay", "--run-name", "r", "--no-preflight")
+        assert code == 3, out
+        assert "1 cases failed; go on with: invoke replay --resume r" in out
+        down = False
+        code, out = run("replay", "--resume", "r", "--no-preflight")
+        assert code == 0, out
+    assert states(find_run("r")) == {OutputState.OK: 12}
+
+
+def test_a_replay_is_only_taken_up_as_it_was_begun(
+    workplace: Path, data: Snapshot, cases: list[Case]
+) -> None:
+    with OpenAIServer(actor(cases)) as server:
+        configure(workplace, server)
+        assert run("replay", "--run-name", "r", "--budget-tokens", "2500")[0] == 3
+        for options in (["--params", "tier"], ["--prompt", "frozen"], ["--repeat", "2"]):
+            code, out = run("replay", "--resume", "r", *options)
+            assert code == 2
+            assert "give no other choice" in out
+        made = len(server.calls)
+        configure(workplace, server, "extra = { top_k = 3 }\n")
+        code, out = run("replay", "--resume", "r")
+        assert code == 2
+        assert "the parameters changed since run r began" in out
+        assert len(server.calls) == made
+
+
+def test_a_migration_out_of_budget_reports_and_is_taken_up_as_it_was_begun(
+    workplace: Path, data: Snapshot, cases: list[Case]
+) -> None:
+    with OpenAIServer(actor(cases)) as server:
+        configure(workplace, server)
+        migrate = ["migrate", "--models", "old", "new", "--run-name", "m"]
+        code, out = run(*migrate, "--repeat", "1", "--budget-tokens", "1")
+        assert code == 3, out
+        assert "go on with: invoke migrate --models old new --run-name m" in out
+        assert "over_budget" in out
+        assert states(find_run("m-new")) == {OutputState.OVER_BUDGET: 12}
+        for options, words in (([], "repeat"), (["--repeat", "1", "--params", "tier"], "params")):
+            code, out = run(*migrate, *options)
+            assert code == 2
+            assert f"'m-old' was begun with other choices ({words})" in out
+        code, out = run(*migrate, "--repeat", "1")
+        assert code == 0, out
+    assert states(find_run("m-new")) == {OutputState.OK: 12}
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        ("[replay.key_arguments]\ncount_theme = ['them']\n", (), "no argument 'them'"),
+        ("[replay.key_arguments]\ncount = []\n", (), "no such tool"),
+        ("", ("--budget-cost", "5"), "needs the price of 'm'"),
+        ("", ("--budget-tokens", "-5"), "no bound"),
+        ("", ("--concurrency", "0"), "--concurrency: at least 1"),
+        ("key = 'NO_SUCH_KEY'\n", (), "set NO_SUCH_KEY"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused_before_anything_is_written(
+    workplace: Path, data: Snapshot, table: str, options: tuple[str, ...], words: str
+) -> None:
+    with OpenAIServer([]) as server:
+        configure(workplace, server, table)
+        code, out = run("replay", *options)
+    assert code == 2
+    assert words in out
+    assert "Traceback" not in out
+    assert not server.calls
+    assert not list_runs()
+
+
+def test_preflight_shows_every_tier_whatever_ails_one(workplace: Path) -> None:
+    with OpenAIServer(lambda _: Say("ok")) as server:
+        configure(
+            workplace,
+            server,
+            f"[tiers.other]\nmodel='n'\nkey='NO_SUCH_KEY'\nendpoint='{server.url}'\n",
+        )
+        code, out = run("preflight")
+    assert code == 2
+    assert "accepted" in out
+    assert "set NO_SUCH_KEY" in out
