@@ -1,8 +1,10 @@
 """What machines and reviewers read of a decision; hostile ids and reasons stay text."""
 
+from html import unescape
 from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 
 from evals.compare.gate import Decision, Outcome, decide
 from evals.compare.outputs import annotations, junit, markdown
@@ -33,6 +35,7 @@ def test_markdown_says_the_answer_first_and_shows_hostile_text_as_text() -> None
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
     assert "@team" not in text
+    assert "&#64;" not in text  # GitHub reads mentions after entities
     assert "](http" not in text
     assert "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("| `x`")]
@@ -78,3 +81,17 @@ def test_annotations_are_one_line_each_and_cannot_be_forged() -> None:
 def test_the_decision_as_json_comes_back_the_same() -> None:
     decision = _decision()
     assert Decision.model_validate_json(decision.model_dump_json()) == decision
+
+
+@pytest.mark.parametrize("hostile", ["@team", "#12", "www.evil.example", "WWW.evil.example"])
+def test_github_makes_no_reference_of_hostile_text(hostile: str) -> None:
+    found = results({"x": [1.0] * 40}, name=hostile)
+    rendered = MarkdownIt("commonmark").render(markdown(decide(Policy(), (found,), None)))
+    assert hostile not in unescape(rendered)
+    assert hostile in unescape(rendered).replace("\u2060", "")
+
+
+def test_a_mode_s_name_breaks_no_table() -> None:
+    found = results({"a|b`c": [1.0] * 40})
+    text = markdown(decide(Policy(), (found,), (found,)))
+    assert "| `abc` |" in text

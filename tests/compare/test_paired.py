@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.compare.model import Verdict
-from evals.compare.paired import compare
+from evals.compare.paired import FEWEST_CLUSTERS, compare
 from evals.compare.results import Results
 from evals.domain import RunState
 from evals.stats import mcnemar
@@ -231,3 +231,49 @@ def test_judge_s_noise_is_told_apart_from_the_model_s() -> None:
     assert 0 < found.judge_floor < found.noise_floor
     once = compare((results({"x": [0.0, 1.0]}),) * 2, (results({"x": [0.0, 1.0]}),)).modes[0]
     assert once.judge_floor is None
+
+
+def test_would_show_and_too_few_know_the_other_modes() -> None:
+    """Six cases that moved one way can be significant alone, not beside a second such mode."""
+    before, after = [0.0] * 40, [1.0] * 6 + [0.0] * 34
+    alone = compare((results({"x": before}),), (results({"x": after}),)).modes[0]
+    both = compare((results({"x": before, "y": before}),), (results({"x": after, "y": after}),))
+    assert alone.verdict is Verdict.WORSE
+    assert both.modes[0].adjusted_p == pytest.approx(2 * 2**-5)
+    assert [mode.verdict for mode in both.modes] == [Verdict.TOO_FEW] * 2
+    assert alone.detectable is not None
+    assert both.modes[0].detectable is not None
+    assert both.modes[0].detectable > alone.detectable
+
+
+@pytest.mark.parametrize("clusters", [1, 2, 3, 4, 5, 6])
+def test_few_studies_as_units_show_nothing(clusters: int) -> None:
+    studies = [f"s{at % clusters}" for at in range(60)]
+    sides = [results({"x": [0.0] * 60}, studies=studies, name=name) for name in "ab"]
+    found = compare((sides[0],), (sides[1],), cluster="study").modes[0]
+    assert (found.detectable is None) == (clusters < FEWEST_CLUSTERS)
+
+
+def test_unscored_cases_move_the_ends_of_the_cautious_interval() -> None:
+    before, after = [0.0] * 100, [*[1.0] * 3, None, None, *[0.0] * 95]
+    found = compare((results({"x": before}),), (results({"x": after}),)).modes[0]
+    as_worst = [1.0] * 5 + [0.0] * 95
+    worst = compare((results({"x": before}),), (results({"x": as_worst}),)).modes[0]
+    assert found.cautious.high == worst.interval.high > found.interval.high
+    assert worst.cautious == worst.interval
+
+
+def test_cases_that_one_repeat_lacks_are_counted_as_left_out() -> None:
+    short, full = results({"x": [0.0] * 8}, name="a"), results({"x": [0.0] * 10}, name="b")
+    found = compare((short, full), (results({"x": [0.0] * 10}, name="c"),))
+    assert (found.cases, found.only_first, found.only_second) == (8, 2, 2)
+
+
+def test_a_run_against_itself_and_repeats_of_other_code_are_said() -> None:
+    run = results({"x": [0.0] * 4})
+    texts = [note.text for note in compare((run,), (run,)).notes if note.serious]
+    assert texts == ["run stands on both sides, against itself"]
+    other = results({"x": [0.0] * 4}, name="other")
+    other = replace(other, origin=other.origin.model_copy(update={"versions": {"commit": "b"}}))
+    notes = compare((run, other), (results({"x": [0.0] * 4}, name="c"),)).notes
+    assert any(note.text == "repeats run and other: commit: unset → b" for note in notes)

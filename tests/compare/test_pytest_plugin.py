@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.compare.runs import world, write_run
+from evals.pytest_plugin import cases_of
+from tests.compare.runs import results, world, write_run
 
 SUITE = """
 from evals.pytest_plugin import assert_no_regression
@@ -68,3 +69,18 @@ def test_a_run_that_does_not_exist_is_wrong_use(place: Path) -> None:
     found = run(place, "--ancrage-run", "nothing")
     assert found.returncode != 0
     assert "no run answers to 'nothing'" in found.stdout + found.stderr
+
+
+def test_over_repeats_a_case_is_taken_at_its_worst() -> None:
+    first = results({"x": [0.0, 0.0, 1.0, 0.0], "y": [0.0] * 4}, name="r0")
+    second = results({"x": [0.0, 1.0, None, None]}, name="r1")
+    cases = cases_of((first, second))
+    assert [case.scores["x"] for case in cases] == [0.0, 1.0, 1.0, None]
+    assert cases[0].scores["y"] is None
+    cases[0].assert_passes("x")
+    with pytest.raises(AssertionError, match="x fails"):
+        cases[1].assert_passes("x")
+    with pytest.raises(AssertionError, match="not looked for in r1"):
+        cases[0].assert_passes("y")
+    shorter = cases_of((first, results({"x": [0.0] * 3, "y": [0.0] * 3}, name="r2")))
+    assert shorter[3].scores == {"x": None, "y": None}

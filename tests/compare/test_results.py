@@ -1,13 +1,16 @@
 """Reading outcomes from the run record: nothing lost, each mode from its newest scoring."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from evals.compare.baseline import read_baseline, write_baseline
 from evals.compare.results import NOT_REACHED, find_group, read_results
-from evals.domain import OutputState, Scored
+from evals.domain import Answer, Output, OutputState, Scored
 from evals.errors import UsageError
 from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
 
@@ -126,3 +129,44 @@ def test_repeated_verdicts_of_a_judge_are_read(tmp_path: Path) -> None:
     first, second, third = read_results(folder).verdicts["x"]["c000"]
     assert (first, third) == (1.0, 0.0)
     assert np.isnan(second)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: b["runs"][0]["failing"]["x"].update(stranger=1.0), "'stranger' is in no study"),
+        (lambda b: b["runs"][0]["unscored"].update(x=["gone"]), "'gone' is in no study"),
+        (lambda b: b["runs"][0]["failing"].update(typo={"c000": 1.0}), "'typo' is not among"),
+        (lambda b: b["runs"][0]["failing"]["x"].update(c000=0.0), "greater than 0"),
+        (lambda b: b["studies"].update(again=["c000"]), "listed twice"),
+        (lambda b: b.update(runs=[]), "at least 1"),
+        (lambda b: b.update(format=2), "format"),
+    ],
+)
+def test_a_baseline_edited_by_hand_is_wrong_use(
+    change: Callable[[dict[str, Any]], None], words: str, tmp_path: Path
+) -> None:
+    path = write_baseline("main", (results({"x": [0, 1, None]}),), tmp_path)
+    held = json.loads(path.read_text(encoding="utf-8"))
+    change(held)
+    path.write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(UsageError, match=rf"main\.json: .*{words}"):
+        read_baseline("main", tmp_path)
+
+
+def test_two_experiments_of_one_name_are_not_taken_for_repeats(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 2)
+    root = tmp_path / "runs"
+    write_run(root, data, "exp", {"x": [0, 0]}, group="exp", repeat=0)
+    write_run(root, data, "exp-1", {"x": [1, 1]}, group="exp", repeat=0)
+    with pytest.raises(UsageError, match="names two experiments: exp and exp-1"):
+        find_group("exp", root)
+    assert len(find_group(str(root / "exp"), root)) == 1
+
+
+def test_a_case_tried_again_takes_its_place_anew(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 3)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0, 0]})
+    with folder.journal() as outputs:
+        outputs.append(Output(case_id="c000", state=OutputState.OK, answer=Answer(text="again")))
+    assert read_results(folder).completed == ("c001", "c002", "c000")

@@ -65,5 +65,9 @@ def test_sequential_evidence_grows_only_with_one_way_changes() -> None:
     path = [1.0] * 12 + [-1.0] * 12
     assert sequential(path).p_value == sequential(path[:12]).p_value
     assert sequential(path).e_value < sequential(path[:12]).e_value
+    assert sequential([1.0] * 12).p_greater < sequential([1.0] * 12).p_value
+    fell = sequential([-1.0] * 12 + [1.0] * 13)
+    assert fell.p_value < 0.01
+    assert fell.p_greater > 0.2
     with pytest.raises(ValueError, match="unscored"):
         sequential([float("nan")])
