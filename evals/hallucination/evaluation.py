@@ -33,7 +33,7 @@ def evaluation_of(
     """
     wrong = [each for each in result.verdicts if each.verdict.hallucinated]
     findings = tuple(
-        _finding(claim.start, claim.end, text, verdict)
+        _finding(Passage.of(text, claim.start, claim.end), verdict, result)
         for claim, verdict in zip(result.claims, result.verdicts, strict=True)
         if verdict.verdict.hallucinated
     )
@@ -70,13 +70,20 @@ def _why(result: HallucinationResult) -> str:
     return f"a claim has no verdict: {left.reason}"
 
 
-def _finding(start: int, end: int, text: str, verdict: ClaimVerdict) -> Finding:
+def _finding(evidence: Passage, verdict: ClaimVerdict, result: HallucinationResult) -> Finding:
     shown = verdict.passage
+    details: dict[str, JsonValue] = {
+        "statement": verdict.statement,
+        "decided_by": verdict.decided_by,
+    }
+    if shown and result.context[shown.item].about:  # a tool's result is no source of the study
+        details |= {"source": shown.source_id, "passage": shown.passage.text}
+        shown = None
     return Finding(
         mode=_FOUND[verdict.verdict].name,
-        evidence=Passage.of(text, start, end),
+        evidence=evidence,
         explanation=verdict.reason,
         source_id=shown.source_id if shown else None,
         source_passage=shown.passage if shown else None,
-        details={"statement": verdict.statement, "decided_by": verdict.decided_by},
+        details=details,
     )

@@ -99,6 +99,21 @@ async def test_what_a_tool_was_asked_is_shown_and_is_no_evidence() -> None:
     assert "not in the context" in result.verdicts[0].reason
 
 
+async def test_a_finding_names_the_tool_in_its_details() -> None:
+    text = "Acme employs 150 people."
+    call = ToolCall(name="search", arguments={"q": "staff"}, output="Acme employs 123 people.")
+    judge = hallucination_scorer(None, get_context=tool_context, models=models())
+    evaluation = await judge.evaluate(make_run("?", text, tool_calls=(call,)))
+    (finding,) = evaluation.findings
+    assert (finding.mode, finding.evidence.text, finding.source_id) == (
+        "contradicted_claim",
+        text,
+        None,
+    )
+    assert finding.details["source"] == "search #1"
+    assert finding.details["passage"] == "Acme employs 123 people."
+
+
 @pytest.mark.parametrize("state", [s for s in OutputState if s not in ("ok", "empty")])
 async def test_an_output_that_is_not_there_is_unscored(state: OutputState) -> None:
     output = Output(case_id="c", state=state, reason="because")
