@@ -48,6 +48,8 @@ class Abstention(Frozen):
     """The segments that state something, in order."""
 
 
+_LONG = 25
+"""Words of a segment that is no mere refusal."""
 _STOP = frozenset(re.findall(r"\w+", LEXICON["stop"]))
 
 
@@ -91,6 +93,14 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
     content += [each for each in read[Reading.LEAD] if each.start > end]
     content += [] if abstaining else read[Reading.ASIDE]
     content.sort(key=lambda passage: passage.start)
+    doubtful = content and not abstaining and all(_doubtful(c, shown, known) for c in content)
+    if doubtful and not _is_an_answer(shown, asked, expected):
+        return Abstention(
+            abstained=None,
+            reason="it may be a refusal in words that are not known",
+            evidence=content[0],
+            content=tuple(content),
+        )
     if content:
         return Abstention(
             abstained=False,
@@ -182,7 +192,12 @@ def _read(segment: str, speaks_of_document: bool) -> Reading:
     )
     if found:
         before, tail = said[: found.end()], said[found.end() :].partition(", ")[2]
-        turned = w.UNDENIED.search(before) or w.REPORTED.search(said) or w.ATTRIBUTED.search(before)
+        turned = (
+            w.UNDENIED.search(before)
+            or w.REPORTED.search(said)
+            or w.ATTRIBUTED.search(before)
+            or w.CLAUSE.match(said)
+        )
         if (
             turned
             or w.CONDITION.search(whole[: whole.find(found[0]) + len(found[0])])
@@ -197,6 +212,15 @@ def _read(segment: str, speaks_of_document: bool) -> Reading:
     if w.IS_ADVICE.search(said) or w.IS_SCOPE.search(said):
         return Reading.ASIDE
     return Reading.LEAD if w.IS_LEAD.search(said) else Reading.CONTENT
+
+
+def _doubtful(passage: Passage, shown: str, known: set[str]) -> bool:
+    """Whether a passage denies something of what is read or asked, and tells no figure."""
+    said = shown[passage.start : passage.end].strip(" .,!…\"'«»“”-")
+    if not (w.DENIAL.search(said) and w.READING.search(said)) or len(said.split()) > _LONG:
+        return False
+    stated = w.CLAUSE.match(said) or w.CONDITION.search(said) or w.HEDGE.search(said)
+    return not stated and not _new_figure(passage.text, known)
 
 
 def _new_figure(text: str, known: set[str]) -> bool:

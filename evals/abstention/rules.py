@@ -11,6 +11,7 @@ from evals.abstention.verifier import Verifier
 from evals.claims import COMPARISON_VERSION, EXTRACTOR_VERSION
 from evals.errors import UsageError
 
+_REFUSES = "The answer says that it does not know, or that the text does not tell."
 RULES = ("meaning", "lexical")
 
 
@@ -91,8 +92,14 @@ class MeaningRule:
         expected = "" if case.must_abstain else case.expected
         read = detect(answer, case.question, expected)
         evidence = read.evidence.text if read.evidence else None
+        if read.abstained is None and read.content and self.verifier:
+            checked = await self.verifier.check(f"{case.question}\n{answer}", _REFUSES)
+            if checked.verdict is None:
+                return _unscored(Cause.UNVERIFIED, checked.reason, evidence, abstained=None)
+            refuses = checked.verdict == "supported"
+            read = read.model_copy(update={"abstained": refuses, "reason": checked.reason})
         if read.abstained is None:
-            return Verdict(abstained=None, faithful=None, cause=Cause.UNDECIDED, reason=read.reason)
+            return _unscored(Cause.UNDECIDED, read.reason, evidence, abstained=None)
         if case.must_abstain:
             return _abstention(case, read.abstained, read.reason, evidence)
         if read.abstained:
@@ -169,5 +176,9 @@ def _failed(cause: Cause, reason: str, evidence: str) -> Verdict:
     return Verdict(abstained=False, faithful=False, cause=cause, reason=reason, evidence=evidence)
 
 
-def _unscored(cause: Cause, reason: str, evidence: str) -> Verdict:
-    return Verdict(abstained=False, faithful=None, cause=cause, reason=reason, evidence=evidence)
+def _unscored(
+    cause: Cause, reason: str, evidence: str | None, *, abstained: bool | None = False
+) -> Verdict:
+    return Verdict(
+        abstained=abstained, faithful=None, cause=cause, reason=reason, evidence=evidence
+    )

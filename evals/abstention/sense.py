@@ -15,9 +15,10 @@ from evals.abstention.cases import normalised
 from evals.abstention.detect import fold
 from evals.abstention.wording import YES_NO
 from evals.claims import Agreement, Claim, compare_figures, extract_claims
-from evals.claims.figures import Figure, Reading, figures
+from evals.claims.figures import figures
 from evals.claims.lexicon import LEXICON
 from evals.claims.markup import plain
+from evals.claims.readings import Figure, Reading
 from evals.claims.terms import Terms, concept, terms
 
 SENSE_VERSION = "1.0.0"
