@@ -1,6 +1,6 @@
 """What the main report says of judges: raw and corrected rates, and which judges to distrust."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -185,8 +185,3 @@ def bounds(interval: Interval, scale: float = 100, digits: int = 1) -> str:
 def _kappa(measures: Measures) -> str:
     kappa = measures.agreement.kappa
     return "none" if kappa is None else f"{kappa:.2f}"
-
-
-def untrusted(modes: Sequence[JudgedMode]) -> list[str]:
-    """The modes whose judge is not calibrated, or has changed since."""
-    return [each.row.mode.name for each in modes if each.corrected is None]
