@@ -248,7 +248,7 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
     failed = sum(failed_calls(folder) for folder in folders)
     if failed == 0 and all(folder.run.state == "complete" for folder in folders):
         return judged
-    words = f"{failed} cases failed" if failed else "Incomplete"
+    words = f"Cases that failed: {failed}" if failed else "Incomplete"
     console().print(f"{words}; go on with: {again}", style="bold red", soft_wrap=True)
     return ExitCode.INCOMPLETE
 

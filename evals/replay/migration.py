@@ -53,6 +53,7 @@ class Measures(Frozen):
     """In all; None as soon as one call's are unknown."""
     output_tokens: int | None
     cost: float | None
+    currency: str
 
     @property
     def fidelity(self) -> float | None:
@@ -192,6 +193,7 @@ def measure(side: Group) -> Measures:
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cost=usage.cost,
+        currency=str(side[0].folder.run.details.get("currency", "")) if side[0].folder else "",
     )
 
 

@@ -118,7 +118,7 @@ def _measures(found: Migration) -> Iterator[Row]:
     yield row("Latency a case, s (95th percentile)", [number(each.slow, ".2f") for each in both])
     yield row("Tokens in", [number(each.input_tokens, ",.0f") for each in both])
     yield row("Tokens out", [number(each.output_tokens, ",.0f") for each in both])
-    yield row("Cost", [number(each.cost, ".4f") for each in both])
+    yield row("Cost", [number(each.cost, ".4f", f" {each.currency}") for each in both])
 
 
 def render(found: Migration) -> "RenderableType":

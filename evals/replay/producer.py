@@ -8,7 +8,7 @@ from evals.domain import Answer, Case, JsonValue, Output, OutputState
 from evals.errors import AncrageError
 from evals.llm import LLM, Completion, Tier, add_usage
 from evals.replay.assistant import Assistant, Conversation, Reply
-from evals.replay.frozen import FrozenTools, OffWorld
+from evals.replay.frozen import FrozenTools, OffWorld, ToolFailed
 from evals.replay.plan import Settings, prompt_for, prompt_hash, tier_for
 
 
@@ -55,6 +55,9 @@ class Replay:
             raise
         except OffWorld as miss:
             reply = Reply(state=OutputState.OFF_WORLD, reason=str(miss))
+        except ToolFailed as failure:
+            reason = f"a tool failed, as it did in production, and nothing caught it: {failure}"
+            reply = Reply(state=OutputState.FAILED, reason=reason)
         except AncrageError as error:
             reply = Reply(state=OutputState.FAILED, reason=str(error))
         except Exception as error:  # noqa: BLE001 - the assistant is the user's own code

@@ -294,7 +294,8 @@ async def carry_out(
         calls: dict[str, JsonValue] = {
             name: count - before.get(name, 0) for name, count in llm.counts.items()
         }
-        run = run.model_copy(update={"details": {**run.details, "calls": calls}})
+        spent: dict[str, JsonValue] = {"calls": calls, "currency": llm.prices.currency}
+        run = run.model_copy(update={"details": {**run.details, **spent}})
         folder.save(run)
         runs.append(run)
     return runs

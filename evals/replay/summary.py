@@ -21,6 +21,8 @@ class World(Frozen):
     """Cases of which at least one call was answered by a recorded one that is only close."""
     misses: tuple[tuple[str, int], ...]
     """Calls that were never recorded, most frequent first."""
+    answered: int
+    """Calls of models that brought an answer, which the three below are over."""
     input_tokens: int | None
     output_tokens: int | None
     cost: float | None
@@ -45,6 +47,7 @@ def world(outputs: Iterable[Output]) -> World:
         off_world=counts["off_world"],
         near=counts["near"],
         misses=tuple(misses.most_common(10)),
+        answered=usage.calls,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cost=usage.cost,
@@ -106,12 +109,17 @@ def _parameters(plan: Plan, policy: str) -> tuple[str, bool]:
 
 
 def _spent(seen: World, run: Run) -> str:
-    known = seen.input_tokens is not None and seen.output_tokens is not None
-    words = (
-        f"{seen.input_tokens} tokens in, {seen.output_tokens} out" if known else "tokens unknown"
-    )
-    words += f", cost {seen.cost:.4f}" if seen.cost is not None else ", cost unknown (no price)"
     calls = _calls(run)
+    if not seen.answered:
+        words = "nothing that was answered"
+    elif seen.input_tokens is None or seen.output_tokens is None:
+        words = "tokens and cost unknown"
+    else:
+        words = f"{seen.input_tokens} tokens in, {seen.output_tokens} out, "
+        currency = run.details.get("currency", "")
+        words += (
+            "cost unknown (no price)" if seen.cost is None else f"cost {seen.cost:.4f} {currency}"
+        )
     words += f"; {calls.get('calls', 0)} calls made"
     if calls.get("cached"):
         words += f", {calls['cached']} answers from the cache, which are no new sample"

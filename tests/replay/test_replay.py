@@ -127,6 +127,13 @@ async def test_a_failed_tool_fails_alike(cases: list[Case]) -> None:
     assert server.calls[1].tool_results == ['{"error": "database is down"}']
     assert output.tool_calls[0].error == "database is down"
 
+    async def careless(call_tool: Any) -> str:
+        return str(await call_tool("count_theme", {"theme": "t"}))
+
+    (output,) = await replay([case], server, FunctionAssistant(careless, prompt=assistants.prompt))
+    assert output.state is OutputState.FAILED
+    assert "a tool failed, as it did in production" in (output.reason or "")
+
 
 async def test_earlier_tool_turns_stay_valid_for_the_api(cases: list[Case]) -> None:
     history = (
