@@ -27,7 +27,7 @@ _SHOWN = 5
 def push(context: Context, snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
     """Make a dataset of Langfuse hold a snapshot; only what changed is written.
 
-    Exits 0 when every case is there, 3 when some were refused or the push stopped.
+    Exits 0 when every case and study is there, 3 when some were refused or the push stopped.
     """
     from evals.report.terminal import console
     from evals.snapshot import open_snapshot
@@ -53,9 +53,12 @@ def push(context: Context, snapshot: str, dataset: str = "", archive: bool = Fal
     if done.archived or done.left:
         left = f"{done.left:,} left that the snapshot no longer has (--archive archives them)"
         out.print(f"{done.archived:,} archived" if archive else left)
-    for refusal in done.refused[:_SHOWN]:
-        out.print(f"  refused {refusal.case_id}: {refusal.reason}", markup=False)
-    return ExitCode.INCOMPLETE if done.refused else ExitCode.OK
+    refused = (*done.refused_studies, *done.refused)
+    for refusal in refused[:_SHOWN]:
+        out.print(f"  refused {refusal.source}: {refusal.reason}", markup=False)
+    if len(refused) > _SHOWN:
+        out.print(f"  and {len(refused) - _SHOWN:,} more")
+    return ExitCode.INCOMPLETE if refused else ExitCode.OK
 
 
 @command(
@@ -97,16 +100,20 @@ def results(context: Context, dataset: str = "", since: str = "", last: int = Wh
     if not name:
         raise UsageError("name the dataset with --dataset, or in [langfuse] dataset")
     connection = connect_or_say(f"would list the experiments on the dataset {name!r}")
-    from evals.langfuse.dataset import read_dataset
+    from evals.langfuse.dataset import find_dataset
+    from evals.langfuse.reads import BEGINNING
     from evals.langfuse.results import list_experiments
 
-    rows = list_experiments(connection, read_dataset(connection, name), moment(since))
+    start, most = moment(since), max(1, last)
+    found = find_dataset(connection, name).id
+    rows, older = list_experiments(connection, found, start or BEGINNING, most)
     if not rows:
-        print_text(f"no experiment on {name!r} yet; make one: invoke experiment --dataset {name}")
+        when = f" since {since}" if start else ""
+        print_text(f"no experiment on {name!r}{when}; make one: invoke experiment --dataset {name}")
         return ExitCode.OK
-    _table(name, rows[: max(1, last)])
-    if len(rows) > max(1, last):
-        print_text(f"{len(rows) - max(1, last):,} older ones not shown (--last {len(rows)})")
+    _table(name, rows)
+    if older:
+        print_text(f"{older:,} older ones not shown (--last {len(rows) + older})")
     return ExitCode.OK
 
 
@@ -125,7 +132,7 @@ def pull(context: Context, run: str, dataset: str = "") -> ExitCode:
     print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
     for name, count in sorted(done.left_out.items()):
         print_text(f"  left out: {name} ({count:,})")
-    print_text(f"Next: invoke report {done.run_id}")
+    print_text(f"Next: invoke report --run {done.run_id}")
     return ExitCode.OK
 
 

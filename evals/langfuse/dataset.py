@@ -1,6 +1,7 @@
 """A dataset at one version, and the local snapshot that stands for it."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -14,7 +15,7 @@ from evals.domain import Case, Study
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.items import KEY, note_of, to_case, to_item, to_studies
-from evals.langfuse.push import list_items, studies_of
+from evals.langfuse.push import PAGE, list_items, studies_of
 from evals.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
 
 SNAPSHOTS = Path("snapshots")
@@ -73,6 +74,35 @@ class Dataset:
         return self._read[1]
 
 
+def find_dataset(connection: Connection, name: str) -> Record:
+    """What Langfuse says of the dataset ``name``, its items left unread.
+
+    Raises:
+        UsageError: there is no such dataset.
+        LangfuseError: it cannot be read.
+    """
+    try:
+        found: Record = connection.call(connection.api.datasets.get, quote(name, safe=""))
+    except LangfuseError as error:
+        if error.status != 404:
+            raise
+        raise UsageError(
+            f"Langfuse has no dataset {name!r}; make it with: invoke push SNAPSHOT --dataset {name}"
+        ) from None
+    return found
+
+
+def list_datasets(connection: Connection) -> Iterator[Record]:
+    """Every dataset of the project, page by page."""
+    page = 1
+    while True:
+        answer = connection.call(connection.api.datasets.list, page=page, limit=PAGE)
+        yield from answer.data
+        if page >= answer.meta.total_pages:
+            return
+        page += 1
+
+
 def read_dataset(connection: Connection, name: str, version: datetime | None = None) -> Dataset:
     """The dataset ``name`` at ``version``; by default as it is now, with that moment as version.
 
@@ -80,14 +110,7 @@ def read_dataset(connection: Connection, name: str, version: datetime | None = N
         UsageError: there is no such dataset, or it has no item.
         LangfuseError: it cannot be read.
     """
-    try:
-        found = connection.call(connection.api.datasets.get, quote(name, safe=""))
-    except LangfuseError as error:
-        if error.status != 404:
-            raise
-        raise UsageError(
-            f"Langfuse has no dataset {name!r}; make it with: invoke push SNAPSHOT --dataset {name}"
-        ) from None
+    found = find_dataset(connection, name)
     items = tuple(list_items(connection, name, version))
     if not items:
         raise UsageError(f"dataset {name!r} has no active item" + (" then" if version else ""))
@@ -110,7 +133,10 @@ def local_snapshot(connection: Connection, dataset: Dataset, root: Path = SNAPSH
     if not cases:
         raise UsageError(f"dataset {dataset.name!r} has no case: {dataset.rejects[0].error}")
     for path in sorted(root.glob("*/manifest.json")):
-        snapshot = open_snapshot(path.parent, verify=False)
+        try:
+            snapshot = open_snapshot(path.parent, verify=False)
+        except UsageError:
+            continue  # A damaged neighbour is none of this dataset's concern.
         if snapshot.hash == dataset.snapshot_hash and _same(snapshot, dataset, cases):
             snapshot.verify()
             return snapshot

@@ -21,7 +21,7 @@ class Delivery:
 
     accepted: int = 0
     rejected: dict[str, str] = field(default_factory=dict)
-    """Reason by ``name (id)``."""
+    """Reason by score id."""
     undelivered: int = 0
     """Not sent, or without an answer."""
     stopped: str | None = None
@@ -130,7 +130,7 @@ class _Courier:
 
     def _rejected(self, score: ScoreBody, message: str) -> None:
         with self._lock:
-            self.delivery.rejected[f"{score.name} ({score.id})"] = message
+            self.delivery.rejected[score.id] = message
 
 
 def _batches(scores: Iterable[ScoreBody]) -> Iterator[list[ScoreBody]]:

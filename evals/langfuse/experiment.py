@@ -22,7 +22,6 @@ from evals.domain import Case, Output, OutputState
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection
 from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
-from evals.langfuse.proof import find_experiment
 from evals.langfuse.publish import (
     Say,
     description,
@@ -30,6 +29,7 @@ from evals.langfuse.publish import (
     new_target,
     publish,
 )
+from evals.langfuse.reads import find_experiment
 from evals.langfuse.receipt import Receipt
 from evals.langfuse.sdk import (
     Generations,
@@ -60,8 +60,7 @@ class Session:
             UsageError: Langfuse has a run of that name on this dataset already.
         """
         target = new_target(self.connection, self.dataset, run_name)
-        since = datetime(2020, 1, 1, tzinfo=self.dataset.version.tzinfo)
-        if find_experiment(self.connection, target.experiment_id, since):
+        if find_experiment(self.connection, target.experiment_id):
             raise UsageError(
                 f"Langfuse has a run named {run_name!r} on dataset {self.dataset.name!r}; its "
                 "items would mix with these: give another --run-name"

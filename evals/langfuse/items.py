@@ -33,7 +33,7 @@ LONGEST_ID = 255
 LARGEST = 4_400_000
 """Bytes of a request; the server takes 4.5 million."""
 STUDY_PART = 1_000_000
-"""Bytes of messages in one item of a study."""
+"""Bytes of messages, as JSON, in one item of a study."""
 
 
 class ItemInput(CaseInput):
@@ -76,6 +76,8 @@ class Item(Frozen):
     source_trace_id: str | None = None
     source_observation_id: str | None = None
     hash: str
+    source: str
+    """The case, or the study, that it comes from."""
 
     def body(self, dataset: str) -> dict[str, Any]:
         """The arguments of the SDK's call."""
@@ -98,6 +100,11 @@ class Item(Frozen):
 
 class TooLargeError(ValueError):
     """A case whose item would be refused for its size, even without what can be left out."""
+
+
+def too_large(size: int) -> str:
+    """Why an item of that many bytes is refused."""
+    return f"{size:,} bytes, where Langfuse takes {LARGEST:,}"
 
 
 def item_id(dataset: str, key: str) -> str:
@@ -123,7 +130,7 @@ def to_item(case: Case, dataset: str) -> Item:
         item = _item(case, dataset, digest, (*_note(item).trimmed, part))
     if (size := item.size(dataset)) <= LARGEST:
         return item
-    raise TooLargeError(f"{size:,} bytes, where Langfuse takes {LARGEST:,}")
+    raise TooLargeError(too_large(size))
 
 
 def _item(case: Case, dataset: str, digest: str, trimmed: tuple[str, ...]) -> Item:
@@ -152,6 +159,7 @@ def _item(case: Case, dataset: str, digest: str, trimmed: tuple[str, ...]) -> It
         source_trace_id=case.provenance.trace_id,
         source_observation_id=case.provenance.observation_id,
         hash=digest,
+        source=case.id,
     )
 
 
@@ -250,27 +258,32 @@ def study_items(study: Study, dataset: str) -> Iterator[Item]:
             expected_output=part.model_dump(mode="json"),
             metadata={KEY: {"hash": digest, "part": number}},
             hash=digest,
+            source=f"study {study.id}",
         )
 
 
 def to_studies(items: Iterable[DatasetItem]) -> dict[str, Study]:
-    """The studies that items hold, whole ones only."""
-    parts: dict[str, dict[int, Study]] = {}
-    wanted: dict[str, int] = {}
+    """The studies that items hold, whole ones only.
+
+    Parts of one study belong together by its hash: what is left of an earlier, longer version of
+    it is not mixed with the present one.
+    """
+    found: dict[tuple[str, str], dict[int, Study]] = {}
+    wanted: dict[tuple[str, str], int] = {}
     for item in items:
-        given = item.input if isinstance(item.input, dict) else {}
         try:
             study = Study.model_validate(item.expected_output)
-            parts.setdefault(study.id, {})[int(given["part"])] = study
-            wanted[study.id] = int(given["parts"])
+            version = study.id, str(item.metadata[KEY]["hash"])
+            wanted[version] = int(item.input["parts"])
+            found.setdefault(version, {})[int(item.input["part"])] = study
         except (ValidationError, KeyError, TypeError, ValueError):
             continue
     return {
-        name: found[0].model_copy(
-            update={"messages": tuple(m for n in sorted(found) for m in found[n].messages)}
+        version[0]: parts[0].model_copy(
+            update={"messages": tuple(m for n in sorted(parts) for m in parts[n].messages)}
         )
-        for name, found in parts.items()
-        if sorted(found) == list(range(wanted[name]))
+        for version, parts in found.items()
+        if sorted(parts) == list(range(wanted[version]))
     }
 
 
@@ -278,11 +291,12 @@ def _parts(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:
     part: list[Message] = []
     size = 0
     for message in messages:
-        size += len(message.text.encode()) + 200
-        if part and size > STUDY_PART:
+        length = len(message.model_dump_json().encode())
+        if part and size + length > STUDY_PART:
             yield tuple(part)
-            part, size = [], len(message.text.encode()) + 200
+            part, size = [], 0
         part.append(message)
+        size += length
     yield tuple(part)
 
 

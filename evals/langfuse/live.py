@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from evals.evaluator import Evaluator
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.delivery import deliver
 from evals.langfuse.proof import TRACES
-from evals.langfuse.reads import scores
+from evals.langfuse.reads import ScoreRow, scores
 from evals.langfuse.scores import ScoreBody, item_scores, score_id
 from evals.langfuse.target import Place
 from evals.runs import RunFolder, RunView, create_run, recorded, run_experiment
@@ -111,26 +111,28 @@ def score_traces(
     traces = [
         item.case.provenance.trace_id for item in view.items() if item.case.provenance.trace_id
     ]
-    expected = {score.id: score.value for score in _scores(view)}
     known = _look(connection, traces)
-    todo = [score for score in _scores(view) if known.get(score.id) != score.value]
+    expected = {score.id: score for score in _scores(view, known)}
+    todo = [score for score in expected.values() if not score.is_stored(known.get(score.id))]
     if todo:
         say(f"sending {len(todo):,} scores to {len(traces):,} traces")
     delivery = deliver(connection, todo)
+    awaited = expected.keys() - delivery.rejected.keys()
+
+    def seen(names: AbstractSet[str]) -> int:
+        rows = {name: known.get(name) for name in names}
+        return sum(row is not None and row.number == expected[n].value for n, row in rows.items())
+
     stopped = delivery.stopped
     try:
         for stale in _stale(view, known.keys() - expected.keys()):
             connection.call(connection.api.scores.delete, stale)
-    except LangfuseError as error:
-        stopped = stopped or str(error)
-    end = time.monotonic() + (0.0 if stopped else connection.settings.deadline)
-    try:
+        end = time.monotonic() + (0.0 if stopped else connection.settings.deadline)
         while todo:
             known = _look(connection, traces)
-            seen = sum(known.get(name) == value for name, value in expected.items())
-            if seen == len(expected) or time.monotonic() >= end:
+            if seen(awaited) == len(awaited) or time.monotonic() >= end:
                 break
-            say(f"waiting for Langfuse to show {seen:,} of {len(expected):,} scores")
+            say(f"waiting for Langfuse to show {seen(awaited):,} of {len(awaited):,} scores")
             time.sleep(connection.settings.poll)
     except LangfuseError as error:
         stopped = stopped or str(error)
@@ -139,27 +141,37 @@ def score_traces(
         cases=cases,
         traces=len(traces),
         scores=len(expected),
-        seen=sum(known.get(name) == value for name, value in expected.items()),
+        seen=seen(expected.keys()),
         sent=delivery.accepted,
-        rejected=delivery.rejected,
+        rejected={
+            f"{expected[name].name} on trace {expected[name].trace_id}": why
+            for name, why in delivery.rejected.items()
+        },
         stopped=stopped,
     )
     (folder.path / RECEIPT).write_text(receipt.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return receipt
 
 
-def _scores(view: RunView) -> Iterator[ScoreBody]:
+def _scores(view: RunView, known: Mapping[str, ScoreRow]) -> Iterator[ScoreBody]:
     for item in view.items():
         trace_id = item.case.provenance.trace_id
         if trace_id is None:
             continue
         environment = str(item.case.metadata.get("environment", ""))
-        yield from item_scores(
+        time_of_trace = item.case.provenance.time
+        for score in item_scores(
             Place(trace_id=trace_id),
             item.evaluations,
-            item.case.provenance.time or view.run.created,
+            time_of_trace or view.run.created,
             environment if ENVIRONMENT.fullmatch(environment) else None,
-        )
+        ):
+            # The day is part of a score's identity: where the case knows no time, an earlier
+            # score's is kept, or scoring again would double it.
+            earlier = None if time_of_trace else known.get(score.id)
+            if earlier and earlier.timestamp:
+                score = score.model_copy(update={"timestamp": earlier.timestamp})
+            yield score
 
 
 def _stale(view: RunView, others: AbstractSet[str]) -> Iterator[str]:
@@ -170,11 +182,9 @@ def _stale(view: RunView, others: AbstractSet[str]) -> Iterator[str]:
         yield from (found for found in ids if found in others)
 
 
-def _look(connection: Connection, traces: list[str]) -> dict[str, float]:
-    known: dict[str, float] = {}
+def _look(connection: Connection, traces: list[str]) -> dict[str, ScoreRow]:
+    known: dict[str, ScoreRow] = {}
     for start in range(0, len(traces), TRACES):
         batch = ",".join(traces[start : start + TRACES])
-        for score in scores(connection, traceId=batch):
-            if score.number is not None:
-                known[score.id] = score.number
+        known |= {score.id: score for score in scores(connection, traceId=batch)}
     return known

@@ -1,16 +1,21 @@
 """Proof: a run counts as sent when it has been read back, item by item and score by score."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
-
-from langfuse.api import Experiment
 
 from evals.domain import Frozen
 from evals.langfuse.connection import Connection
-from evals.langfuse.reads import INLINE_SCORES, PAGE, ItemRow, ScoreRow, experiment_items, scores
+from evals.langfuse.reads import (
+    INLINE_SCORES,
+    Experiment,
+    ItemRow,
+    ScoreRow,
+    experiment_items,
+    find_experiment,
+    scores,
+)
 from evals.langfuse.target import Place, Target
 
 TRACES = 40
@@ -72,17 +77,15 @@ class Missing(Frozen):
 class Seen:
     """One look at an experiment."""
 
-    experiment: Experiment | None
+    experiment: Experiment | None = None
     items: dict[str, list[ItemRow]] = field(default_factory=dict)
     """By item id; several when the item was run more than once."""
-    scores: dict[str, float] = field(default_factory=dict)
-    """Value by score id."""
+    scores: dict[str, ScoreRow] = field(default_factory=dict)
+    """By score id."""
 
     def add(self, scores: Iterable[ScoreRow]) -> None:
-        """Note scores; texts and categories are none of ours."""
-        for score in scores:
-            if (number := score.number) is not None:
-                self.scores[score.id] = number
+        """Note scores."""
+        self.scores |= {score.id: score for score in scores}
 
 
 def prove(
@@ -103,7 +106,8 @@ def prove(
     end = time.monotonic() + (settings.deadline if deadline is None else deadline)
     while True:
         last = time.monotonic() >= end
-        row = find_experiment(connection, expected.target.experiment_id, expected.since)
+        since = expected.since - timedelta(hours=1)
+        row = find_experiment(connection, expected.target.experiment_id, since)
         count = row.item_count if row else 0
         if count >= len(expected.places) or last:
             seen = look(connection, expected, row)
@@ -158,7 +162,9 @@ def compare(seen: Seen, expected: Expected) -> Missing:
         ):
             foreign.append(name)
     different = [
-        label for name, (label, value) in expected.scores.items() if seen.scores.get(name) != value
+        label
+        for name, (label, value) in expected.scores.items()
+        if (row := seen.scores.get(name)) is None or row.number != value
     ]
     return Missing(
         items=tuple(absent),
@@ -167,33 +173,3 @@ def compare(seen: Seen, expected: Expected) -> Missing:
         foreign=tuple(foreign),
         scores=tuple(different),
     )
-
-
-def find_experiment(
-    connection: Connection, experiment_id: str, since: datetime
-) -> Experiment | None:
-    """The row of an experiment; None when it cannot be seen."""
-    answer = connection.call(
-        connection.api.experiments.list,
-        from_start_time=since - timedelta(hours=1),
-        id=experiment_id,
-        fields="core,metadata",
-    )
-    return answer.data[0] if answer.data else None
-
-
-def pages(
-    connection: Connection, method: Callable[..., Any], *, by_page: bool = False, **query: Any
-) -> Iterator[Any]:
-    """Every row of a listing, by cursor or, for the older ones, by page number."""
-    position: Any = 1 if by_page else None
-    name = "page" if by_page else "cursor"
-    while True:
-        answer = connection.call(method, limit=PAGE, **{name: position}, **query)
-        yield from answer.data
-        if by_page:
-            position = position + 1 if position < answer.meta.total_pages else None
-        else:
-            position = answer.meta.cursor
-        if not position:
-            return

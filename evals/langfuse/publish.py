@@ -4,15 +4,17 @@ What was seen already is not sent again; ids and times are fixed, so that what i
 there once. The receipt, ``langfuse.json`` in the run's folder, says what could be seen.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from evals.domain import JsonValue, OutputState, Run
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection, LangfuseError
-from evals.langfuse.dataset import Dataset, read_dataset
+from evals.langfuse.dataset import Dataset, find_dataset, read_dataset
 from evals.langfuse.delivery import Delivery, deliver
-from evals.langfuse.proof import Expected, Missing, prove
+from evals.langfuse.proof import Expected, Missing, Seen, compare, prove
+from evals.langfuse.reads import ScoreRow
 from evals.langfuse.receipt import Receipt, published_target, write_receipt
 from evals.langfuse.scores import (
     ScoreBody,
@@ -22,7 +24,16 @@ from evals.langfuse.scores import (
     score_id,
 )
 from evals.langfuse.spans import ReliableExporter, item_spans
-from evals.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
+from evals.langfuse.target import (
+    ENVIRONMENT,
+    KEY,
+    Place,
+    RunNote,
+    Target,
+    experiment_id,
+    place,
+    run_uid,
+)
 from evals.runs import Item, RunFolder, RunView
 
 Say = Callable[[str], None]
@@ -68,24 +79,26 @@ def publish(
         )
     job = _Job(connection, view, target, cases, outputs)
     expected = job.expected()
-    if fresh:
-        delivery = job.send_scores({}, say)
-        looked, stopped = job.look(expected, delivery.stopped, say)
-    else:
-        seen, looked = prove(connection, expected, deadline=0.0)
-        if looked.foreign:
+    seen = Seen()
+    missing = compare(seen, expected)
+    if not fresh:
+        seen, missing = prove(connection, expected, deadline=0.0)
+        if missing.foreign:
             raise UsageError(
                 f"Langfuse has another run named {target.run_name!r} on dataset "
                 f"{target.dataset!r}; delete it there, or make the run again under another name"
             )
-        delivery = job.send_scores(seen.scores, say)
-        stopped = delivery.stopped
-    sent_items = job.send_items(looked, say) if looked else 0
-    if sent_items or (delivery.accepted and not fresh):
-        looked, stopped = job.look(expected, stopped, say)
-    missing = looked or Missing(
-        items=tuple(expected.places), scores=tuple(label for label, _ in expected.scores.values())
-    )
+    delivery = job.send_scores(seen.scores, say)
+    sent_items = 0
+    try:
+        if fresh:
+            seen, missing = job.look(expected, delivery, say)
+        sent_items = job.send_items(missing, say)
+        if sent_items or (delivery.accepted and not fresh):
+            seen, missing = job.look(expected, delivery, say)
+        job.take_back(seen.scores)
+    except LangfuseError as error:
+        delivery.stopped = delivery.stopped or str(error)
     receipt = Receipt(
         run=view.run.id,
         target=target,
@@ -99,8 +112,8 @@ def publish(
         scores_seen=len(expected.scores) - len(missing.scores),
         sent_items=sent_items,
         sent_scores=delivery.accepted,
-        rejected=delivery.rejected,
-        stopped=stopped,
+        rejected={expected.scores[name][0]: why for name, why in delivery.rejected.items()},
+        stopped=delivery.stopped,
         missing=missing,
     )
     write_receipt(folder, receipt)
@@ -162,16 +175,13 @@ class _Job:
         counts = self.run.counts
         yield from run_scores(self.target.experiment_id, self.view.summaries(), counts, created)
 
-    def look(
-        self, expected: Expected, stopped: str | None, say: Say
-    ) -> tuple[Missing | None, str | None]:
-        """Wait until all can be seen, once only where sending stopped; None if nothing can be."""
-        deadline = 0.0 if stopped else None
-        try:
-            _, missing = prove(self.connection, expected, deadline=deadline, say=say)
-        except LangfuseError as error:
-            return None, stopped or str(error)
-        return missing, stopped
+    def look(self, expected: Expected, delivery: Delivery, say: Say) -> tuple[Seen, Missing]:
+        """Wait until all that was taken can be seen; look only once where sending stopped."""
+        taken = {k: v for k, v in expected.scores.items() if k not in delivery.rejected}
+        deadline = 0.0 if delivery.stopped else None
+        awaited = replace(expected, scores=taken)
+        seen, _ = prove(self.connection, awaited, deadline=deadline, say=say)
+        return seen, compare(seen, expected)
 
     def send_items(self, missing: Missing, say: Say) -> int:
         """Send the items that are absent or wrong; returns how many."""
@@ -200,23 +210,19 @@ class _Job:
         exporter.shutdown()
         return len(wanted)
 
-    def send_scores(self, known: dict[str, float], say: Say) -> Delivery:
-        """Deliver the scores that are not ``known``, and take back those that no longer hold."""
-        missing = [score for score in self.scores() if known.get(score.id) != score.value]
+    def send_scores(self, known: Mapping[str, ScoreRow], say: Say) -> Delivery:
+        """Deliver the scores that are not stored as they are."""
+        missing = [score for score in self.scores() if not score.is_stored(known.get(score.id))]
         if missing:
             say(f"sending {len(missing):,} scores")
-        delivery = deliver(self.connection, missing)
-        try:
-            for stale in self._stale(known):
-                self.connection.call(self.connection.api.scores.delete, stale)
-        except LangfuseError as error:
-            delivery.stopped = delivery.stopped or str(error)
-        return delivery
+        return deliver(self.connection, missing)
 
-    def _stale(self, known: dict[str, float]) -> Iterator[str]:
-        """Scores of ours, seen before, that have no value any more."""
-        if not known:
-            return
+    def take_back(self, known: Mapping[str, ScoreRow]) -> None:
+        """Delete the scores of ours that have no value any more."""
+        for stale in self._stale(known):
+            self.connection.call(self.connection.api.scores.delete, stale)
+
+    def _stale(self, known: Mapping[str, ScoreRow]) -> Iterator[str]:
         current = {score.id for score in self.scores()}
         modes = [mode.name for mode in self.view.modes]
         of_run = [f"{name}.rate" for name in modes]
@@ -232,14 +238,19 @@ def resolve(
 ) -> tuple[Target, Dataset]:
     """Where a run goes, and the dataset as it was when it went there first.
 
+    Where that dataset was deleted and pushed again, the run goes to the new one.
+
     Raises:
         UsageError: no dataset is known.
     """
     run = folder.run
     earlier = [found for found in (_target_of(run), published_target(folder)) if found]
     for target in earlier:
-        if dataset in (None, target.dataset):
+        if dataset not in (None, target.dataset):
+            continue
+        if find_dataset(connection, target.dataset).id == target.dataset_id:
             return target, read_dataset(connection, target.dataset, target.version)
+        dataset = target.dataset
     name = dataset or connection.settings.dataset
     if name is None:
         raise UsageError(
@@ -265,22 +276,21 @@ def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Targe
 
 
 def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
-    """What an experiment says of its run; short, as every span carries it."""
+    """What an experiment says of its run; see ``RunNote``."""
     run = view.run
-    evaluators = {name: info.version for name, (info, _) in view.evaluators.items()}
-    known: dict[str, JsonValue] = {
-        "run": run.id,
-        "uid": run_uid(run),
-        "created": run.created.isoformat(),
-        "kind": run.kind,
-        "group": run.group,
-        "repeat": run.repeat,
-        "snapshot": run.snapshot.hash[:12],
-        "versions": dict(run.versions),
-        "evaluators": dict(evaluators),
-        "parameters": run.parameters if len(str(run.parameters)) < PARAMETERS else None,
-    }
-    return {name: value for name, value in known.items() if value not in (None, {})}
+    note = RunNote(
+        run=run.id,
+        uid=run_uid(run),
+        created=run.created,
+        kind=run.kind,
+        group=run.group,
+        repeat=run.repeat,
+        snapshot=run.snapshot.hash[:12],
+        versions=run.versions,
+        evaluators={name: info.version for name, (info, _) in view.evaluators.items()},
+        parameters=run.parameters if len(str(run.parameters)) < PARAMETERS else {},
+    )
+    return note.model_dump(mode="json", exclude_defaults=True)
 
 
 def description(run: Run) -> str:

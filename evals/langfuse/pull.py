@@ -1,12 +1,12 @@
 """Rebuild the local record of an experiment in Langfuse."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, cast
 
-from langfuse.api import Experiment
 from pydantic import ValidationError
 
 from evals.domain import (
@@ -26,19 +26,33 @@ from evals.domain import (
 from evals.errors import UsageError
 from evals.evaluator import Evaluator
 from evals.langfuse.connection import Connection
-from evals.langfuse.dataset import Dataset, local_snapshot, read_dataset
+from evals.langfuse.dataset import (
+    Dataset,
+    find_dataset,
+    list_datasets,
+    local_snapshot,
+    read_dataset,
+)
 from evals.langfuse.items import ItemOutput
-from evals.langfuse.proof import pages
-from evals.langfuse.reads import ItemRow, experiment_items
-from evals.langfuse.results import BEGINNING
-from evals.langfuse.scores import UNSCORED
-from evals.langfuse.target import KEY, Target
+from evals.langfuse.reads import (
+    BEGINNING,
+    Experiment,
+    ItemRow,
+    experiment_items,
+    experiments,
+    note,
+)
+from evals.langfuse.scores import UNSCORED, ScoreNote, UnscoredNote
+from evals.langfuse.target import KEY, RunNote, Target
 from evals.langfuse.trace import text_of, value_of
 from evals.runs import RUNS, RunFolder, create_run
 from evals.runs.experiment import close
 from evals.source import Sources
 
 EVERYTHING = "core,dataset,io,experimentMetadata,scores"
+Owner = tuple[str, str]
+"""Name and version of an evaluator."""
+FOREIGN = ("langfuse", "1")
 
 
 class Pulled(Frozen):
@@ -63,33 +77,30 @@ def pull(
     """
     _ = connection.server
     found = _find(connection, reference, dataset)
-    metadata = found.metadata or {}
     items = _latest(experiment_items(connection, found.id, BEGINNING, EVERYTHING))
     source = _dataset(connection, found, items, dataset)
     snapshot = local_snapshot(connection, source)
+    ours = note(RunNote, found.metadata)
+    name = ours.run if ours else found.name
     details: dict[str, JsonValue] = {
         KEY: _target(connection, source, found).model_dump(mode="json")
     }
     folder = create_run(
         snapshot,
-        kind=str(metadata.get("kind", "langfuse")),
-        name=str(metadata.get("run") or found.name),
+        kind=ours.kind if ours else "langfuse",
+        name=name if re.search(r"\w", name) else found.id,
         root=root,
-        group=metadata.get("group"),
-        repeat=int(metadata.get("repeat", 0)),
-        parameters=metadata.get("parameters") or {},
+        group=ours.group if ours else None,
+        repeat=ours.repeat if ours else 0,
+        parameters=ours.parameters if ours else None,
         details=details,
     )
-    created = metadata.get("created")
-    folder.save(
-        folder.run.model_copy(
-            update={
-                "created": datetime.fromisoformat(created) if created else found.start_time,
-                "name": found.name,
-                "versions": {k: str(v) for k, v in (metadata.get("versions") or {}).items()},
-            }
-        )
-    )
+    made = {
+        "name": found.name,
+        "created": ours.created if ours else found.start_time,
+        "versions": ours.versions if ours else {},
+    }
+    folder.save(folder.run.model_copy(update=made))
     return _fill(folder, found, items, source, Sources(snapshot))
 
 
@@ -103,6 +114,7 @@ def _fill(
     case_of = {item.id: name for name, item in dataset.by_case.items()}
     entries: list[Scored] = []
     left_out: Counter[str] = Counter()
+    owned = {mode for item in items for mode in _owned(item)}
     with folder.journal() as outputs:
         for item in items:
             case_id = case_of.get(item.experiment_item_id)
@@ -112,7 +124,9 @@ def _fill(
             output = _output(item, case_id, experiment.id)
             outputs.append(output)
             text = output.answer.text if output.answer else ""
-            entries.append(Scored(case_id=case_id, evaluations=_evaluations(item, text, left_out)))
+            entries.append(
+                Scored(case_id=case_id, evaluations=_evaluations(item, text, owned, left_out))
+            )
     evaluators = _evaluators(entries)
     scoring = folder.new_scoring(cast("Sequence[Evaluator]", evaluators))
     with scoring.journal() as journal:
@@ -129,13 +143,9 @@ def _fill(
 
 
 def _find(connection: Connection, reference: str, dataset: str | None) -> Experiment:
-    query: dict[str, Any] = {"from_start_time": BEGINNING, "fields": "core,metadata"}
-    if dataset:
-        query["dataset_id"] = read_dataset(connection, dataset).id
-    found: list[Experiment] = []
-    for field in ("name", "id"):
-        query |= {"name": None, "id": None, field: reference}
-        found += pages(connection, connection.api.experiments.list, **query)
+    query = {"datasetId": find_dataset(connection, dataset).id} if dataset else {}
+    named = experiments(connection, {"name": reference, **query})
+    found = [*named, *experiments(connection, {"id": reference, **query})]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -167,7 +177,7 @@ def _dataset(
     versions = Counter(item.experiment_item_version for item in items)
     version = versions.most_common(1)[0][0] if versions else None
     if name is None:
-        known = pages(connection, connection.api.datasets.list, by_page=True)
+        known = list_datasets(connection)
         name = next((each.name for each in known if each.id == experiment.dataset_id), None)
     if name is None:
         raise UsageError(
@@ -222,43 +232,59 @@ def _foreign(item: ItemRow, returned: Any) -> ItemOutput:
     return ItemOutput(answer=text)
 
 
-def _evaluations(item: ItemRow, text: str, left_out: Counter[str]) -> tuple[Evaluation, ...]:
-    given: dict[tuple[str, str], list[Score]] = {}
-    findings: dict[tuple[str, str], list[Finding]] = {}
+def _owned(item: ItemRow) -> Iterator[str]:
+    """The modes that evaluators of ours have scored, or could not."""
     for score in item.scores:
-        metadata = score.metadata or {}
-        if score.name == UNSCORED and "evaluator" not in metadata:
-            for name, why in (metadata.get("modes") or {}).items():
-                owner = (str(why.get("evaluator")), str(why.get("version")))
-                reason = str(why.get("reason") or "no reason given")
-                given.setdefault(owner, []).append(Score.unscored(name, reason))
+        if found := note(UnscoredNote, score.metadata):
+            yield from found.modes
+        elif note(ScoreNote, score.metadata):
+            yield score.name
+
+
+def _evaluations(
+    item: ItemRow, text: str, owned: AbstractSet[str], left_out: Counter[str]
+) -> tuple[Evaluation, ...]:
+    """What each evaluator said of an item; the scores of others are one evaluator's, "langfuse".
+
+    A mode has one owner and an item one score of it, so what others say of a mode in ``owned``,
+    or say twice, is left out and counted.
+    """
+    scores: dict[Owner, list[Score]] = {}
+    findings: dict[Owner, list[Finding]] = {}
+    scored: set[str] = set()
+    for row in item.scores:
+        if row.name == UNSCORED and (missing := note(UnscoredNote, row.metadata or {"modes": {}})):
+            for name, why in missing.modes.items():
+                owner = why.evaluator, why.version
+                scores.setdefault(owner, []).append(Score.unscored(name, why.reason))
             continue
-        mode = _mode_name(score.name)
-        if mode is None or score.number is None:
-            left_out[score.name] += 1
+        ours, mode = note(ScoreNote, row.metadata), _mode_name(row.name)
+        taken = mode in scored or (ours is None and mode in owned)
+        if mode is None or row.number is None or taken:
+            left_out[row.name] += 1
             continue
-        owner = (str(metadata.get("evaluator", "langfuse")), str(metadata.get("version", "1")))
-        given.setdefault(owner, []).append(Score(name=mode, value=score.number))
-        for each in metadata.get("shown") or ():
-            if each["end"] > len(text):
-                continue
-            findings.setdefault(owner, []).append(
-                Finding(
-                    mode=mode,
-                    evidence=Passage.of(text, each["start"], each["end"]),
-                    explanation=each["explanation"],
-                    source_id=each.get("source_id"),
-                    tier=each.get("tier"),
-                )
+        scored.add(mode)
+        owner = (ours.evaluator, ours.version) if ours else FOREIGN
+        scores.setdefault(owner, []).append(Score(name=mode, value=row.number))
+        findings.setdefault(owner, []).extend(
+            Finding(
+                mode=mode,
+                evidence=Passage.of(text, each.start, each.end),
+                explanation=each.explanation,
+                source_id=each.source_id,
+                tier=each.tier,
             )
+            for each in (ours.shown if ours else ())
+            if each.start <= each.end <= len(text)
+        )
     return tuple(
         Evaluation(
-            evaluator=name,
-            version=version,
+            evaluator=owner[0],
+            version=owner[1],
             scores=tuple(found),
-            findings=tuple(findings.get((name, version), ())),
+            findings=tuple(findings.get(owner, ())),
         )
-        for (name, version), found in sorted(given.items())
+        for owner, found in sorted(scores.items())
     )
 
 

@@ -13,12 +13,14 @@ from evals.errors import AncrageError, ExitCode
 from evals.langfuse.connection import Connection, LangfuseError
 from evals.langfuse.items import (
     KEY,
+    LARGEST,
     Item,
     ItemInput,
     ItemOutput,
     TooLargeError,
     study_items,
     to_item,
+    too_large,
 )
 from evals.snapshot import Snapshot
 
@@ -28,12 +30,13 @@ PAGE = 100
 class Refusal(Frozen):
     """An item that was not sent, or not taken."""
 
-    case_id: str
+    source: str
+    """The case, or ``study`` and its id."""
     reason: str
 
 
 class Pushed(Frozen):
-    """Where every case went; ``cases`` is the sum of the four that follow it."""
+    """Where every case went: created, updated, unchanged or refused."""
 
     dataset: str
     cases: int = 0
@@ -41,6 +44,7 @@ class Pushed(Frozen):
     updated: int = 0
     unchanged: int = 0
     refused: tuple[Refusal, ...] = ()
+    """Cases."""
     trimmed: int = 0
     """Of those created or updated: sent without tool outputs, too large otherwise."""
     archived: int = 0
@@ -48,6 +52,8 @@ class Pushed(Frozen):
     """Items of an earlier push that the snapshot no longer has, left as they are."""
     studies: int = 0
     """Items of studies written."""
+    refused_studies: tuple[Refusal, ...] = ()
+    """A study with a part that was refused cannot be read back from Langfuse."""
 
 
 class PushStoppedError(AncrageError):
@@ -83,7 +89,7 @@ def push(
             try:
                 item = to_item(case, dataset)
             except TooLargeError as error:
-                refused.append(Refusal(case_id=case.id, reason=str(error)))
+                refused.append(Refusal(source=case.id, reason=str(error)))
                 continue
             met.add(item.id)
             if known.get(item.id) == item.hash:
@@ -94,7 +100,7 @@ def push(
     try:
         for item, error in _write(connection, dataset, items()):
             if error:
-                refused.append(Refusal(case_id=item.id, reason=error))
+                refused.append(Refusal(source=item.source, reason=error))
                 continue
             counts["updated" if item.id in known else "created"] += 1
             counts["trimmed"] += bool(item.metadata[KEY].get("trimmed"))  # type: ignore[union-attr]
@@ -107,7 +113,9 @@ def push(
                     id=name,
                     status="ARCHIVED",
                 )
-        counts["studies"] = _push_studies(connection, snapshot, studies_of(dataset))
+        counts["studies"], refused_studies = _push_studies(
+            connection, snapshot, studies_of(dataset)
+        )
     except LangfuseError as error:
         done = counts["created"] + counts["updated"]
         raise PushStoppedError(
@@ -117,6 +125,7 @@ def push(
     return Pushed(
         dataset=dataset,
         refused=tuple(refused),
+        refused_studies=refused_studies,
         archived=len(gone) if archive else 0,
         left=0 if archive else len(gone),
         **counts,
@@ -174,10 +183,12 @@ def _upsert(connection: Connection, name: str, description: str, wanted: dict[st
     connection.call(connection.api.datasets.create, name=name, description=description, **wanted)
 
 
-def _push_studies(connection: Connection, snapshot: Snapshot, dataset: str) -> int:
+def _push_studies(
+    connection: Connection, snapshot: Snapshot, dataset: str
+) -> tuple[int, tuple[Refusal, ...]]:
     names = {case.study_id for case in snapshot.cases() if case.study_id}
     if not names:
-        return 0
+        return 0, ()
     _upsert(connection, dataset, "Studies that the cases of the dataset above speak of.", {})
     known = {item.id: _hash(item) for item in list_items(connection, dataset)}
 
@@ -189,11 +200,13 @@ def _push_studies(connection: Connection, snapshot: Snapshot, dataset: str) -> i
                     yield item
 
     written = 0
+    refused: dict[str, str] = {}
     for item, error in _write(connection, dataset, changed()):
         if error:
-            raise LangfuseError(f"study item {item.id}: {error}")
-        written += 1
-    return written
+            refused.setdefault(item.source, error)
+        else:
+            written += 1
+    return written, tuple(Refusal(source=name, reason=why) for name, why in refused.items())
 
 
 def _write(
@@ -206,6 +219,8 @@ def _write(
     """
 
     def send(item: Item) -> str | None:
+        if (size := item.size(dataset)) > LARGEST:
+            return too_large(size)
         try:
             connection.call(connection.api.dataset_items.create, **item.body(dataset))
         except LangfuseError as error:

@@ -1,30 +1,27 @@
 """What Langfuse holds of experiments: a row each, with its scores."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from statistics import fmean
 
-from langfuse.api import Experiment
-
-from evals.domain import (
-    Frozen,
-)
+from evals.domain import Frozen
 from evals.langfuse.connection import Connection
-from evals.langfuse.dataset import Dataset
-from evals.langfuse.proof import pages
-from evals.langfuse.reads import experiment_items, scores
-
-BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
+from evals.langfuse.reads import (
+    BEGINNING,
+    INLINE_SCORES,
+    Experiment,
+    ScoreRow,
+    experiment_items,
+    experiments,
+    scores,
+)
 
 
 class ExperimentRow(Frozen):
     """One experiment of a dataset."""
 
-    id: str
     name: str
     started: datetime
     items: int
-    group: str | None = None
-    repeat: int | None = None
     scores: dict[str, float] = {}
     """The run's own scores; for experiments of other tools, the means over their items."""
     own: bool = True
@@ -32,42 +29,36 @@ class ExperimentRow(Frozen):
 
 
 def list_experiments(
-    connection: Connection, dataset: Dataset, since: datetime | None = None
-) -> list[ExperimentRow]:
-    """The experiments on a dataset, latest first, with their scores."""
-    rows = []
-    for found in pages(
-        connection,
-        connection.api.experiments.list,
-        from_start_time=since or BEGINNING,
-        dataset_id=dataset.id,
-        fields="core,metadata",
-    ):
-        own = {
-            score.name: score.number
-            for score in scores(connection, experimentId=found.id)
-            if score.number is not None
-        }
-        metadata = found.metadata or {}
-        rows.append(
-            ExperimentRow(
-                id=found.id,
-                name=found.name,
-                started=found.start_time,
-                items=found.item_count,
-                group=metadata.get("group"),
-                repeat=metadata.get("repeat"),
-                scores=own or _means(connection, found),
-                own=bool(own),
-            )
-        )
-    return rows
+    connection: Connection, dataset_id: str, since: datetime = BEGINNING, last: int | None = None
+) -> tuple[list[ExperimentRow], int]:
+    """The ``last`` experiments on a dataset, latest first, and how many older ones there are.
+
+    Raises:
+        LangfuseError: they cannot be read.
+    """
+    _ = connection.server
+    fields = "core,metadata,scores"
+    found = list(experiments(connection, {"datasetId": dataset_id}, since, fields))
+    return [_row(connection, each) for each in found[:last]], len(found[last or len(found) :])
+
+
+def _row(connection: Connection, found: Experiment) -> ExperimentRow:
+    rows: tuple[ScoreRow, ...] = found.scores or ()
+    if len(rows) >= INLINE_SCORES:
+        rows = tuple(scores(connection, experimentId=found.id))
+    own = {row.name: row.number for row in rows if row.number is not None}
+    return ExperimentRow(
+        name=found.name,
+        started=found.start_time,
+        items=found.item_count,
+        scores=own or _means(connection, found),
+        own=bool(own),
+    )
 
 
 def _means(connection: Connection, experiment: Experiment) -> dict[str, float]:
     values: dict[str, list[float]] = {}
-    items = experiment_items(connection, experiment.id, BEGINNING, "core,scores")
-    for item in items:
+    for item in experiment_items(connection, experiment.id, BEGINNING, "core,scores"):
         for score in item.scores:
             if score.number is not None:
                 values.setdefault(score.name, []).append(score.number)

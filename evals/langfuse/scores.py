@@ -9,10 +9,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import AwareDatetime, ConfigDict
+from pydantic import AwareDatetime, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from evals.domain import Evaluation, Finding, Frozen, Score, ScoreState
+from evals.langfuse.reads import ScoreRow
 from evals.langfuse.target import ENVIRONMENT, Place, digest
 from evals.runs import ModeSummary
 
@@ -21,6 +22,41 @@ COMMENT = 3_000
 """Characters of a comment; the whole is in the local record."""
 SHOWN = 20
 """Findings in a comment."""
+
+
+class Shown(Frozen):
+    """A finding, its evidence by its place in the answer."""
+
+    start: int = Field(ge=0)
+    end: int
+    explanation: str
+    source_id: str | None = None
+    tier: str | None = None
+
+
+class ScoreNote(Frozen):
+    """The metadata of the score of a mode."""
+
+    evaluator: str
+    version: str
+    findings: int = 0
+    """How many there are; ``shown`` has the first of them."""
+    shown: tuple[Shown, ...] = ()
+    reason: str | None = None
+
+
+class Unscored(Frozen):
+    """Why a mode has no score, and who says so."""
+
+    evaluator: str
+    version: str
+    reason: str = Field(min_length=1)
+
+
+class UnscoredNote(Frozen):
+    """The metadata of the score ``unscored``."""
+
+    modes: dict[str, Unscored]
 
 
 class ScoreBody(Frozen):
@@ -45,20 +81,31 @@ class ScoreBody(Frozen):
         """The score as JSON."""
         return self.model_dump_json(by_alias=True, exclude_none=True).encode()
 
+    def is_stored(self, row: ScoreRow | None) -> bool:
+        """Whether ``row`` is this very score: its value, its evidence, its evaluator's version."""
+        if row is None:
+            return False
+        ours, theirs = self.metadata or {}, row.metadata or {}
+        return (row.number, row.comment, theirs.get("version")) == (
+            self.value,
+            self.comment,
+            ours.get("version"),
+        )
+
 
 def item_scores(
     place: Place, evaluations: Iterable[Evaluation], timestamp: datetime, environment: str | None
 ) -> Iterator[ScoreBody]:
     """The scores of one output: one a scored mode, and how many modes are unscored."""
-    unscored: dict[str, dict[str, str]] = {}
+    unscored: dict[str, Unscored] = {}
     for evaluation in evaluations:
         for score in evaluation.scores:
             if score.state is ScoreState.UNSCORED or score.value is None:
-                unscored[score.name] = {
-                    "evaluator": evaluation.evaluator,
-                    "version": evaluation.version,
-                    "reason": _cut(score.reason or "", 500),
-                }
+                unscored[score.name] = Unscored(
+                    evaluator=evaluation.evaluator,
+                    version=evaluation.version,
+                    reason=_cut(score.reason or "no reason given", 500),
+                )
                 continue
             findings = [each for each in evaluation.findings if each.mode == score.name]
             yield _request(
@@ -68,7 +115,7 @@ def item_scores(
                 timestamp,
                 environment,
                 comment=_comment(findings),
-                metadata=_metadata(evaluation, score, findings),
+                note=_note(evaluation, score, findings),
             )
     yield _request(
         place,
@@ -76,9 +123,9 @@ def item_scores(
         float(len(unscored)),
         timestamp,
         environment,
-        comment=_cut("\n".join(f"{name}: {why['reason']}" for name, why in unscored.items()))
+        comment=_cut("\n".join(f"{name}: {why.reason}" for name, why in sorted(unscored.items())))
         or None,
-        metadata={"modes": unscored} if unscored else None,
+        note=UnscoredNote(modes=unscored) if unscored else None,
     )
 
 
@@ -92,7 +139,8 @@ def run_scores(
     values: dict[str, tuple[float | None, str | None]] = {}
     for summary in summaries:
         name, cases = summary.mode.name, summary.cases
-        reasons = "; ".join(f"{count} × {reason}" for reason, count in summary.reasons.items())
+        ordered = sorted(summary.reasons.items(), key=lambda each: (-each[1], each[0]))
+        reasons = "; ".join(f"{count} × {reason}" for reason, count in ordered)
         values[f"{name}.rate"] = (summary.rate, f"{summary.concerned} of {summary.scored} scored")
         values[f"{name}.concerned"] = (float(summary.concerned), None)
         values[f"{name}.coverage"] = (
@@ -132,7 +180,7 @@ def _request(
     environment: str | None,
     *,
     comment: str | None = None,
-    metadata: dict[str, Any] | None = None,
+    note: ScoreNote | UnscoredNote | None = None,
 ) -> ScoreBody:
     return ScoreBody(
         id=score_id(place, name),
@@ -142,7 +190,7 @@ def _request(
         value=value,
         environment=environment,
         comment=comment,
-        metadata=metadata,
+        metadata=note.model_dump(exclude_none=True) if note else None,
         timestamp=timestamp,
     )
 
@@ -159,23 +207,23 @@ def _comment(findings: Sequence[Finding]) -> str | None:
     return _cut("\n".join(lines)) or None
 
 
-def _metadata(evaluation: Evaluation, score: Score, findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "evaluator": evaluation.evaluator,
-        "version": evaluation.version,
-        "findings": len(findings),
-        "shown": [
-            {
-                "start": each.evidence.start,
-                "end": each.evidence.end,
-                "explanation": _cut(each.explanation, 400),
-                "source_id": each.source_id,
-                "tier": each.tier,
-            }
+def _note(evaluation: Evaluation, score: Score, findings: Sequence[Finding]) -> ScoreNote:
+    return ScoreNote(
+        evaluator=evaluation.evaluator,
+        version=evaluation.version,
+        findings=len(findings),
+        shown=tuple(
+            Shown(
+                start=each.evidence.start,
+                end=each.evidence.end,
+                explanation=_cut(each.explanation, 400),
+                source_id=each.source_id,
+                tier=each.tier,
+            )
             for each in findings[:SHOWN]
-        ],
-        **({"reason": score.reason} if score.reason else {}),
-    }
+        ),
+        reason=score.reason,
+    )
 
 
 def _cut(text: str, length: int = COMMENT) -> str:

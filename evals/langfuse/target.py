@@ -4,7 +4,9 @@ import hashlib
 import json
 from datetime import datetime
 
-from evals.domain import Frozen, Output, Run
+from pydantic import Field
+
+from evals.domain import Frozen, JsonValue, Output, Run
 
 KEY = "langfuse"
 """Where a run's and an output's details keep what Langfuse knows them by."""
@@ -30,6 +32,24 @@ class Target(Frozen):
             f"{self.base_url}/project/{self.project_id}/experiments/results"
             f"?baseline={self.experiment_id}"
         )
+
+
+class RunNote(Frozen):
+    """What an experiment says of its run, in its metadata; short, as every span carries it."""
+
+    run: str
+    uid: str
+    created: datetime
+    kind: str
+    group: str | None = None
+    repeat: int = Field(default=0, ge=0)
+    snapshot: str
+    """The beginning of its hash."""
+    versions: dict[str, str] = {}
+    evaluators: dict[str, str] = {}
+    """Version of each."""
+    parameters: dict[str, JsonValue] = {}
+    """Empty where they are too long to be carried."""
 
 
 class Place(Frozen):

@@ -143,6 +143,12 @@ async def test_resuming_runs_only_what_failed(
     assert receipt.complete, str(receipt)
     assert calls["c0004"] == 2
     assert calls.total() == CASES + 1
+    of_run = {
+        row["name"]: row["value"]
+        for row in server.store.scores.values()
+        if row["subject"]["kind"] == "experiment" and row["name"].startswith("cases")
+    }
+    assert of_run == {"cases": CASES, "cases.ok": CASES}
     assert len(spans(server, "experiment-item-task")) == CASES + 1
 
 

@@ -1,5 +1,7 @@
 """Production traces are scored in place, once, whatever happens on the way."""
 
+import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,38 @@ async def test_a_mode_that_is_unscored_now_keeps_no_older_score(
     later = await audit(snapshot(tmp_path / "t", silent), tmp_path / "runs", "later")
     assert score_traces(link(), later).complete
     assert {row["name"] for row in server.store.scores.values()} == {"unscored"}
+
+
+async def test_traces_whose_time_is_unknown_are_not_scored_twice(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    origin = {"source": "sql", "trace_id": "a" * 32}
+    data = snapshot(tmp_path / "s", [case(1, provenance=origin)])
+    score_traces(link(), await audit(data, tmp_path / "runs", "first"))
+    later = await audit(data, tmp_path / "runs", "second")
+    later.save(later.run.model_copy(update={"created": later.run.created + timedelta(days=3)}))
+    silent = snapshot(tmp_path / "t", [case(1, "Juste.", provenance=origin)])
+    third = await audit(silent, tmp_path / "runs", "third")
+    third.save(third.run.model_copy(update={"created": third.run.created + timedelta(days=5)}))
+    assert score_traces(link(), later).sent == 0
+    assert score_traces(link(), third).complete
+    assert sorted(row["name"] for row in server.store.scores.values()) == [
+        "shy",
+        "unscored",
+        "wrong",
+    ]
+
+
+async def test_refused_scores_are_named_and_not_waited_for(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.reject_scores["shy"] = 1_000
+    start = time.monotonic()
+    receipt = score_traces(link(deadline=30.0), run)
+    assert time.monotonic() - start < 15
+    assert not receipt.complete
+    assert receipt.seen == receipt.scores - 4
+    assert f"shy on trace {0:032x}" in receipt.rejected
 
 
 @pytest.mark.parametrize("status", [401, 503])

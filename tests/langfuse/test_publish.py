@@ -1,5 +1,6 @@
 """Publish: a local run is there once, whole, seen; and every fault is repaired by the next call."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,55 @@ async def test_a_mode_that_cannot_be_scored_any_more_keeps_no_older_score(
     assert scores(server, "wrong.coverage") == [0]
 
 
+async def test_new_evidence_replaces_the_old_where_the_value_is_the_same(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+
+    class Wordy(Wrong):
+        version = "2"
+
+        async def evaluate(self, subject: Any) -> Any:
+            found = await Wrong.evaluate(self, subject)
+            findings = [f.model_copy(update={"explanation": "said anew"}) for f in found.findings]
+            return found.model_copy(update={"version": "2", "findings": tuple(findings)})
+
+    await score_run(run, [Wordy(), Shy()], Sources(run.snapshot()))
+    receipt = publish(link(), run)
+    assert receipt.complete, str(receipt)
+    assert receipt.sent_scores == CASES
+    rows = [row for row in server.store.scores.values() if row["name"] == "wrong"]
+    assert {row["comment"] for row in rows} == {None, "« FAUX »: said anew"}
+    assert {row["metadata"]["version"] for row in rows} == {"2"}
+    assert publish(link(), run).sent_scores == 0
+
+
+async def test_a_dataset_deleted_and_pushed_again_takes_the_run_again(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    first = publish(link(), run, NAME)
+    store = server.store
+    for held in (store.datasets, store.items, store.observations, store.scores):
+        held.clear()
+    push(link(), run.snapshot(), NAME)
+    again = publish(link(), run)
+    whole(again)
+    assert again.target.dataset_id != first.target.dataset_id
+    assert publish(link(), run).sent_items == 0
+
+
+async def test_refused_scores_are_named_and_not_waited_for(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.reject_scores["shy"] = 1_000
+    start = time.monotonic()
+    receipt = publish(link(deadline=30.0), run, NAME)
+    assert time.monotonic() - start < 15
+    assert not receipt.complete
+    assert f"shy on {NAME}:c0000" in receipt.rejected
+    assert sorted(receipt.rejected) == sorted(receipt.missing.scores)
+
+
 async def test_failed_outputs_show_as_errors_and_stay_in_every_count(
     link: Link, server: LangfuseServer, tmp_path: Path
 ) -> None:
@@ -215,7 +265,7 @@ async def test_scores_too_large_for_one_request_are_split(
     impossible = big[0].model_copy(update={"id": "huge", "comment": "é" * 600_000})
     delivery = deliver(link(), [*big, impossible])
     assert delivery.accepted == 20
-    assert list(delivery.rejected) == ["n (huge)"]
+    assert list(delivery.rejected) == ["huge"]
     assert server.count("POST", "/scores") < 20
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langfuse import Langfuse
 
-from evals.domain import Case, CaseInput, OutputState, ToolCall
+from evals.domain import Case, CaseInput, OutputState, Study, ToolCall
 from evals.errors import UsageError
 from evals.langfuse.connection import LangfuseError
 from evals.langfuse.dataset import local_snapshot, read_dataset
@@ -106,7 +106,7 @@ def test_what_is_too_large_is_trimmed_or_refused_with_its_size(
     pushed = push(link(), data, NAME)
     assert counts(pushed) == (2, 0, 0, 1)
     assert pushed.trimmed == 1
-    assert pushed.refused[0].case_id == "c0002"
+    assert pushed.refused[0].source == "c0002"
     assert "4,60" in pushed.refused[0].reason
     assert not any("c0002" in name for name in server.store.items)
     assert to_item(heavy, NAME).size(NAME) < 10_000
@@ -121,6 +121,7 @@ def test_refusals_of_the_server_are_told_and_the_rest_is_pushed(
     pushed = push(link(concurrency=1), snapshot(tmp_path / "s", 6), NAME)
     assert counts(pushed) == (5, 0, 0, 1)
     assert "400" in pushed.refused[0].reason
+    assert pushed.refused[0].source in {f"c{n:04d}" for n in range(6)}
 
 
 @pytest.mark.parametrize("status", [401, 500])
@@ -156,6 +157,55 @@ def test_large_studies_travel_in_parts(link: Link, server: LangfuseServer, tmp_p
     assert pushed.studies > 2
     found = local_snapshot(link(), read_dataset(link(), NAME), tmp_path / "other")
     assert found.study("etude") == large
+
+
+def test_a_study_too_large_is_refused_with_its_size_and_the_cases_are_pushed(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    huge = STUDY.messages[0].model_copy(update={"text": "x" * 4_600_000})
+    data = snapshot(
+        tmp_path / "s", 2, [STUDY.model_copy(update={"messages": (*STUDY.messages, huge)})]
+    )
+    pushed = push(link(), data, NAME)
+    assert counts(pushed) == (2, 0, 0, 0)
+    (refusal,) = pushed.refused_studies
+    assert refusal.source == "study etude"
+    assert "4,60" in refusal.reason
+    assert all(status == 200 or method == "GET" for method, _, status in server.requests)
+
+
+def test_parts_are_measured_as_they_are_sent(link: Link, tmp_path: Path) -> None:
+    # A quotation mark takes two bytes in JSON, a control character six.
+    messages = tuple(
+        STUDY.messages[0].model_copy(update={"id": f"M{n}", "text": "\x01" * 900})
+        for n in range(1_000)
+    )
+    study = STUDY.model_copy(update={"messages": messages})
+    pushed = push(link(), snapshot(tmp_path / "s", 1, [study]), NAME)
+    assert (pushed.refused_studies, pushed.studies) == ((), 6)
+
+
+def test_a_study_that_got_shorter_is_not_mixed_with_what_it_was(link: Link, tmp_path: Path) -> None:
+    def study(count: int, word: str) -> Study:
+        messages = (
+            STUDY.messages[0].model_copy(update={"id": f"M{n}", "text": f"{word} " * 40_000})
+            for n in range(count)
+        )
+        return STUDY.model_copy(update={"messages": tuple(messages)})
+
+    push(link(), snapshot(tmp_path / "a", 1, [study(20, "avant")]), NAME)
+    push(link(), snapshot(tmp_path / "b", 1, [study(9, "après")]), NAME)
+    found = local_snapshot(link(), read_dataset(link(), NAME), tmp_path / "colleague")
+    assert found.study("etude") == study(9, "après")
+
+
+def test_a_damaged_snapshot_beside_is_passed_over(link: Link, tmp_path: Path) -> None:
+    original = snapshot(tmp_path / "snapshots" / "s", 2)
+    (tmp_path / "snapshots" / "a").mkdir()
+    (tmp_path / "snapshots" / "a" / "manifest.json").write_text("{", encoding="utf-8")
+    push(link(), original, NAME)
+    found = local_snapshot(link(), read_dataset(link(), NAME), tmp_path / "snapshots")
+    assert found.path == original.path
 
 
 def test_a_dataset_made_by_hand_gives_cases(

@@ -8,7 +8,7 @@ from langfuse import Evaluation, Langfuse
 
 from evals.domain import OutputState
 from evals.errors import UsageError
-from evals.langfuse.dataset import read_dataset
+from evals.langfuse.dataset import find_dataset
 from evals.langfuse.publish import publish
 from evals.langfuse.pull import pull
 from evals.langfuse.push import push
@@ -53,15 +53,18 @@ async def test_results_list_experiments_with_their_scores(
 ) -> None:
     for name in ("a", "b"):
         (await experiment(link(), NAME, tmp_path / "runs", name=name)).finish()
-    rows = list_experiments(link(), read_dataset(link(), NAME))
+    dataset = find_dataset(link(), NAME).id
+    rows, older = list_experiments(link(), dataset)
+    assert older == 0
     assert [row.name for row in rows] == ["b", "a"]
     assert {row.items for row in rows} == {6}
     assert rows[0].scores["wrong.rate"] == pytest.approx(2 / 5)
     assert rows[0].scores["cases.missing"] == 1
-    assert (
-        list_experiments(link(), read_dataset(link(), NAME), rows[0].started.replace(year=2090))
-        == []
-    )
+    later = rows[0].started.replace(year=2090)
+    assert list_experiments(link(), dataset, later) == ([], 0)
+    before = len(server.requests)
+    assert list_experiments(link(), dataset, last=1) == (rows[:1], 1)
+    assert len(server.requests) - before == 4
 
 
 @pytest.mark.usefixtures("_pushed")
@@ -119,7 +122,7 @@ async def test_runs_of_other_tools_can_be_pulled(
     )
     sdk.flush()
     sdk.shutdown()
-    (row,) = list_experiments(link(), read_dataset(link(), NAME))
+    (row,), _ = list_experiments(link(), find_dataset(link(), NAME).id)
     assert (row.own, row.scores["Correct-ness"]) == (False, 0.5)
     pulled = pull(link(), "theirs", root=tmp_path / "runs")
     assert pulled.left_out == {"tone": 5, "1st": 5}
@@ -129,6 +132,84 @@ async def test_runs_of_other_tools_can_be_pulled(
     assert sum(state is OutputState.OK for state in states.values()) == 5
     (summary,) = RunView(folder).summaries()
     assert (summary.mode.name, summary.scored, summary.total) == ("correct_ness", 5, 2.5)
+
+
+@pytest.mark.usefixtures("_pushed")
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"group": ["a"], "repeat": "first"},
+        {"created": "yesterday", "versions": "v1"},
+        {"run": 5, "kind": None, "parameters": "x"},
+        {"run": "../../x", "uid": "u", "created": "2026-01-01T00:00:00Z", "kind": "audit"},
+    ],
+)
+def test_what_other_tools_note_on_a_run_is_not_taken_for_ours(
+    link: Link, server: LangfuseServer, tmp_path: Path, metadata: dict[str, Any]
+) -> None:
+    sdk = Langfuse(public_key=server.public_key, secret_key=server.secret_key, base_url=server.url)
+    sdk.get_dataset(NAME).run_experiment(
+        name="??", run_name="??", task=lambda **_: "Texte", metadata=metadata
+    )
+    sdk.flush()
+    sdk.shutdown()
+    pulled = pull(link(), "??", root=tmp_path / "runs")
+    folder = find_run(pulled.run_id, tmp_path / "runs")
+    assert folder.path.parent == tmp_path / "runs"
+    assert (folder.run.name, folder.run.kind, folder.run.group) == ("??", "langfuse", None)
+    assert len(list(folder.outputs())) == 6
+
+
+@pytest.mark.usefixtures("_pushed")
+@pytest.mark.parametrize(
+    "score",
+    [
+        {"name": "theirs", "metadata": {"shown": "yes"}},
+        {"name": "theirs", "metadata": {"evaluator": "e", "version": "1", "shown": [{"end": 2}]}},
+        {
+            "name": "theirs",
+            "metadata": {
+                "evaluator": "e",
+                "version": "1",
+                "shown": [{"start": 2, "end": 1, "explanation": ""}],
+            },
+        },
+        {"name": "unscored", "metadata": {"modes": "x"}},
+        {"name": "unscored", "metadata": {"modes": {"a": "b"}}},
+    ],
+)
+async def test_scores_of_any_shape_can_be_pulled(
+    link: Link, server: LangfuseServer, tmp_path: Path, score: dict[str, Any]
+) -> None:
+    tracing = await experiment(link(), NAME, tmp_path / "runs")
+    tracing.finish()
+    server.store.put_score({**subject(tracing.folder), "value": 0.5, **score})
+    pulled = pull(link(), "essai", root=tmp_path / "colleague")
+    copy = find_run(pulled.run_id, tmp_path / "colleague")
+    rows = {row.mode.name: (row.scored, row.total) for row in RunView(copy).summaries()}
+    assert rows[score["name"]] == (1, 0.5)
+    assert rows["wrong"] == (5, 2)
+
+
+@pytest.mark.usefixtures("_pushed")
+@pytest.mark.parametrize("name", ["wrong", "Wrong"])
+async def test_what_others_say_of_a_mode_does_not_count_twice(
+    link: Link, server: LangfuseServer, tmp_path: Path, name: str
+) -> None:
+    tracing = await experiment(link(), NAME, tmp_path / "runs")
+    tracing.finish()
+    note = {"name": name, "value": 1, "source": "ANNOTATION"}
+    server.store.put_score({**subject(tracing.folder), **note})
+    pulled = pull(link(), "essai", root=tmp_path / "colleague")
+    copy = find_run(pulled.run_id, tmp_path / "colleague")
+    assert pulled.left_out == {name: 1}
+    assert shown(copy) == shown(tracing.folder)
+
+
+def subject(folder: RunFolder) -> dict[str, Any]:
+    """Where a score of the first output goes."""
+    mark: Any = next(iter(folder.outputs())).details["langfuse"]
+    return {"traceId": mark["trace_id"], "observationId": mark["observation_id"]}
 
 
 @pytest.mark.usefixtures("_pushed")
