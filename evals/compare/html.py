@@ -1,13 +1,9 @@
 """The comparison as one HTML file that needs nothing else: no server, no network, no other file."""
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from evals.compare import figures
@@ -15,6 +11,7 @@ from evals.compare.details import Detail, read_cases, read_details
 from evals.compare.model import Comparison, ModeComparison, Side, label
 from evals.compare.results import Group, Results
 from evals.domain import Finding, OutputState
+from evals.report import page
 from evals.report.payload import script_json
 from evals.report.text import line, visible
 from evals.stats import Interval
@@ -28,21 +25,12 @@ _EDGE = 5
 
 def write_html(sides: Sequence[Group], comparisons: Sequence[Comparison], path: Path) -> None:
     """Write the page to ``path`` in one step; ``comparisons`` set each side against the first."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(render(sides, comparisons))
-    draft.replace(path)
+    page.write(render(sides, comparisons), path)
 
 
 def render(sides: Sequence[Group], comparisons: Sequence[Comparison]) -> Iterator[str]:
     """The HTML, piece by piece."""
-    environment = Environment(
-        loader=PackageLoader("evals.compare"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page.environment("evals.compare")
     environment.filters |= {
         "line": line,
         "percent": figures.percent,
@@ -52,18 +40,15 @@ def render(sides: Sequence[Group], comparisons: Sequence[Comparison]) -> Iterato
         "points_between": figures.points_between,
         "p": figures.p_value,
     }
-    report = files("evals.report") / "static" / "report.css"
-    own = files("evals.compare") / "static"
-    style = _ours(report.read_text(encoding="utf-8") + (own / "compare.css").read_text("utf-8"))
-    script = _ours((own / "compare.js").read_text(encoding="utf-8"))
+    style = page.inline("evals.report/report.css", "evals.compare/compare.css")
+    script = page.inline("evals.report/shared.js", "evals.compare/compare.js")
     runs = [each for side in sides for each in side]
     cases = _cases(runs)
     return environment.get_template("compare.html.j2").generate(
         names=[line(label(tuple(each.origin for each in side))) for side in sides],
         comparisons=comparisons,
         units=figures.units,
-        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-        "base-uri 'none'; form-action 'none'",
+        policy=page.policy(style, script),
         style=style,
         script=script,
         chart=Chart(comparisons),
@@ -126,6 +111,10 @@ def _data(
             for case in cases
         ],
         "outcomes": [[_codes(each, mode, cases) for each in runs] for mode in modes],
+        "compared": [
+            [any(m.mode == mode and not m.problem for m in each.modes) for each in comparisons]
+            for mode in modes
+        ],
     }
 
 
@@ -197,16 +186,6 @@ def _finding(finding: Finding) -> dict[str, object]:
         "source": line(finding.source_id or ""),
         "passage": visible(source.text) if source else "",
     }
-
-
-def _ours(text: str) -> Markup:
-    if "</" in text:
-        raise ValueError("a style or script would close the element that holds it")
-    return Markup(text)  # noqa: S704  our own file
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 class Chart:

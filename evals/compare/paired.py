@@ -160,8 +160,10 @@ class Pairing:
 
     @cached_property
     def paired(self) -> NDArray[np.bool_]:
-        """The cases scored on both sides."""
+        """The cases scored on both sides, by evaluators whose verdicts can be compared."""
         first, second = self.both
+        if self.problem:
+            return np.zeros(len(self.cases), dtype=np.bool_)
         return ~np.isnan(first) & ~np.isnan(second)
 
     @cached_property
@@ -274,6 +276,7 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
     differences, test = pairing.differences, pairing.test
     change = float(differences.mean()) if differences.size else None
     interval = difference_interval(differences, pairing.paired_units)
+    unknown = Interval(-1.0, 1.0)
     runs = [pairing.first.shape[1], pairing.second.shape[1]]
     at = np.flatnonzero(pairing.paired)
     order = np.argsort(-np.abs(differences), kind="stable")
@@ -290,8 +293,8 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
         pairs=differences.size,
         difference=change,
         interval=interval,
-        bounds=difference_bounds(pairing.first, pairing.second),
-        cautious=_cautious(pairing, interval),
+        bounds=unknown if pairing.problem else difference_bounds(pairing.first, pairing.second),
+        cautious=unknown if pairing.problem else _cautious(pairing, interval),
         p_value=test.p_value if test else None,
         adjusted_p=adjusted.p if adjusted else None,
         units=test.units if test else 0,

@@ -1,14 +1,11 @@
 """The report as one HTML file that needs nothing else: no server, no network, no other file."""
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from evals.report import page
 from evals.report.data import Report, interval, rate
 from evals.report.payload import body, row, script_json
 from evals.report.sources import Shelves
@@ -16,33 +13,22 @@ from evals.report.text import line
 from evals.runs import ModeSummary
 from evals.source import Sources
 
-_STATIC = files("evals.report") / "static"
-
 
 def write_html(report: Report, path: Path) -> None:
     """Write the report to ``path``, streaming its answers, and in one step."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(render(report))
-    draft.replace(path)
+    page.write(render(report), path)
 
 
 def render(report: Report) -> Iterator[str]:
     """The HTML, piece by piece; memory holds one answer at a time."""
-    environment = Environment(
-        loader=PackageLoader("evals.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page.environment("evals.report")
     environment.filters |= {"line": line, "rate": rate}
-    style, script = _inline("report.css"), _inline("report.js")
+    style = page.inline("evals.report/report.css")
+    script = page.inline("evals.report/shared.js", "evals.report/report.js")
     return environment.get_template("report.html.j2").generate(
         report=report,
         run=report.view.run,
-        policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
-        "base-uri 'none'; form-action 'none'",
+        policy=page.policy(style, script),
         style=style,
         script=script,
         chart=Chart(report.modes),
@@ -61,18 +47,6 @@ def _answers(report: Report) -> Iterator[tuple[Markup, Markup]]:
     shelves = Shelves(Sources(report.view.snapshot))
     for number, item in enumerate(report.view.items(), start=1):
         yield script_json(row(item, number)), script_json(body(item, shelves.of(item)))
-
-
-def _inline(name: str) -> Markup:
-    text = (_STATIC / name).read_text(encoding="utf-8")
-    if "</" in text:
-        raise ValueError(f"{name} would close the element that holds it")
-    return Markup(text)  # noqa: S704  our own file
-
-
-def _digest(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 class Chart:

@@ -166,3 +166,17 @@ def test_five_thousand_cases_and_five_runs(page: Page, tmp_path: Path) -> None:
     page.select_option("#mode", "m3")
     page.select_option("#show", "worse")
     expect(page.locator("#count")).to_contain_text("of 5000 cases", timeout=20_000)
+
+
+def test_verdicts_of_two_versions_make_no_regression(page: Page, tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 12)
+    root = tmp_path / "runs"
+    for name, version, failing in (("one", "1", 0), ("two", "2", 5), ("three", "1", 0)):
+        values = [*[1.0] * failing, *[0.0] * (12 - failing)]
+        write_run(root, data, name, {"x": values}, version=version)
+    page.goto(page_of([find_group(name, root) for name in ("one", "two", "three")], tmp_path))
+    expect(page.locator("#rows tr")).to_have_count(12)
+    expect(page.locator(".tag")).to_have_count(0)
+    expect(page.locator("#rows .cell.fail")).to_have_count(5)
+    page.goto(page.url.partition("#")[0] + "#show=changed")
+    expect(page.locator("#count")).to_contain_text("No case matches")

@@ -114,6 +114,9 @@ def test_other_evaluator_versions_are_not_compared() -> None:
     assert "check_x 1" in found.problem
     assert "check_x 2" in found.problem
     assert found.p_value is None
+    assert (found.difference, found.pairs, found.worse, found.better) == (None, 0, (), ())
+    assert compare((first,), (second,)).newly_failing == ()
+    assert (found.first.failing, found.second.failing) == (0, 50)
 
 
 def test_a_mode_that_one_side_lacks_is_shown_not_dropped() -> None:

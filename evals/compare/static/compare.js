@@ -1,28 +1,13 @@
-"use strict";
 /* Draws the matrix of cases and runs from the JSON beside it. Text only ever enters the page as text nodes. */
 (() => {
-  const $ = (id) => document.getElementById(id);
   const PAGE = 200;
   const FILTERS = ["q", "mode", "show", "study"];
   const DATA = JSON.parse($("data").textContent);
-  const { runs, modes, cases, studies, questions, outcomes } = DATA;
+  const { runs, modes, cases, studies, questions, outcomes, compared } = DATA;
   const details = new Map([...document.querySelectorAll("script.detail")].map((script) => [Number(script.dataset.case), script]));
   const number = new Map(cases.map((id, at) => [id, at]));
   const title = Object.fromEntries(modes);
-  const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
   const bySide = DATA.sides.map((_, side) => runs.flatMap((run, at) => (run.side === side ? [at] : [])));
-
-  /* h("p", {class: "x", onclick: f}, child, …): an element; strings become text nodes. */
-  function h(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === false || value === null || value === undefined) continue;
-      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
-    return element;
-  }
 
   /* The address says all there is to know: filters, order, open case, the two runs beside each other. */
   let view = {};
@@ -70,13 +55,13 @@
           return known ? fails / known : null;
         });
         if (shares[0] === null) continue;
-        for (const share of shares.slice(1)) {
-          if (share === null) continue;
+        const told = shares.slice(1).filter((share, side) => share !== null && compared[m][side]);
+        for (const share of told) {
           if (share > shares[0]) found.worse = true;
           if (share < shares[0]) found.better = true;
         }
         if (runs.length > 2 && bySide.every((members) => members.length === 1)) {
-          const seen = shares.filter((share) => share !== null);
+          const seen = [shares[0], ...told];
           let turns = 0;
           for (let i = 1; i < seen.length; i++) if (seen[i] !== seen[i - 1]) turns++;
           if (turns > 1) found.flips = true;
@@ -92,7 +77,6 @@
   let shown = [];
   let drawn = 0;
   let drawnFor = null;
-  const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").replace(/[’ʼ]/g, "'").toLowerCase();
   let haystacks = null;
   const haystack = (at) => (haystacks ||= cases.map((id, i) => fold(`${id}\n${studies[i]}\n${questions[i]}`)))[at];
 
@@ -381,18 +365,6 @@
     action();
   });
 
-  /* --- colours ------------------------------------------------------------------------------- */
-  const THEMES = ["auto", "light", "dark"];
-  function remembered() { try { return localStorage.getItem("ancrage-theme"); } catch { return null; } }
-  function setTheme(theme) {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    $("theme").textContent = theme[0].toUpperCase() + theme.slice(1);
-    $("theme").setAttribute("aria-label", `Colour theme: ${theme === "auto" ? "automatic" : theme}`);
-    try { localStorage.setItem("ancrage-theme", theme); } catch { /* a file may not keep anything */ }
-  }
-  function cycleTheme() { setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme || "auto") + 1) % THEMES.length]); }
-
   /* --- start --------------------------------------------------------------------------------- */
   for (const [name, words] of modes) $("mode").append(h("option", { value: name }, words));
   for (const study of [...new Set(studies)].filter(Boolean).sort()) $("study").append(h("option", { value: study }, study));
@@ -423,6 +395,6 @@
   $("help-button").addEventListener("click", () => $("help").showModal());
   addEventListener("popstate", route);
   addEventListener("hashchange", route);
-  setTheme(THEMES.includes(remembered()) ? remembered() : "auto");
+  setTheme(rememberedTheme());
   route();
 })();

@@ -1,7 +1,5 @@
-"use strict";
 /* Draws the answers from the JSON beside it. Text only ever enters the page as text nodes. */
 (() => {
-  const $ = (id) => document.getElementById(id);
   const PAGE = 150;
   const FILTERS = ["q", "mode", "show", "state", "study"];
   const MODES = JSON.parse($("modes").textContent);
@@ -10,20 +8,7 @@
   const number = new Map(rows.map((row, index) => [row.id, index]));
   const title = (mode) => (MODES[mode] || [mode])[0];
   const findings = (row) => Object.values(row.modes).reduce((sum, n) => sum + n, 0);
-  const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
   const words = (state) => state.replaceAll("_", " ");
-
-  /* h("p", {class: "x", onclick: f}, child, …): an element; strings become text nodes. */
-  function h(tag, attributes, ...children) {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === false || value === null || value === undefined) continue;
-      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-      else element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
-    return element;
-  }
 
   /* The address says all there is to know: filters, order, open answer, chosen finding. */
   let view = {};
@@ -40,7 +25,6 @@
   let drawn = 0;
   let drawnFor = null;
   let haystacks = null;
-  const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").replace(/[’ʼ]/g, "'").toLowerCase();
 
   function haystack(index) {
     haystacks ||= [];
@@ -374,20 +358,6 @@
     action();
   });
 
-  /* --- colours ------------------------------------------------------------------------------ */
-  const THEMES = ["auto", "light", "dark"];
-  function remembered() { try { return localStorage.getItem("ancrage-theme"); } catch { return null; } }
-  function setTheme(theme) {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    $("theme").textContent = theme[0].toUpperCase() + theme.slice(1);
-    $("theme").setAttribute("aria-label", `Colour theme: ${theme === "auto" ? "automatic" : theme}`);
-    try { localStorage.setItem("ancrage-theme", theme); } catch { /* a file may not keep anything */ }
-  }
-  function cycleTheme() {
-    setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme || "auto") + 1) % THEMES.length]);
-  }
-
   /* --- start ---------------------------------------------------------------------------------- */
   $("without-script").hidden = true;
   $("filters").hidden = false;
@@ -425,6 +395,6 @@
   $("help-button").addEventListener("click", () => $("help").showModal());
   addEventListener("popstate", route);
   addEventListener("hashchange", route);
-  setTheme(THEMES.includes(remembered()) ? remembered() : "auto");
+  setTheme(rememberedTheme());
   route();
 })();

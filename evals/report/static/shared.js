@@ -1,0 +1,35 @@
+"use strict";
+/* What the pages share. Text only ever enters a page as text nodes. */
+const $ = (id) => document.getElementById(id);
+const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").replace(/[’ʼ]/g, "'").toLowerCase();
+
+/* h("p", {class: "x", onclick: f}, child, …): an element; strings become text nodes. */
+function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false && child !== ""));
+  return element;
+}
+
+const THEMES = ["auto", "light", "dark"];
+function rememberedTheme() {
+  try {
+    const theme = localStorage.getItem("ancrage-theme");
+    return THEMES.includes(theme) ? theme : "auto";
+  } catch { return "auto"; }
+}
+function setTheme(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  $("theme").textContent = theme[0].toUpperCase() + theme.slice(1);
+  $("theme").setAttribute("aria-label", `Colour theme: ${theme === "auto" ? "automatic" : theme}`);
+  try { localStorage.setItem("ancrage-theme", theme); } catch { /* a file may not keep anything */ }
+}
+function cycleTheme() {
+  setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme || "auto") + 1) % THEMES.length]);
+}
