@@ -26,7 +26,7 @@ from evals.evaluator import Subject
 from evals.hallucination import HallucinationResult, State, hallucination_scorer, make_run
 from evals.hallucination.extract import Extraction
 from evals.hallucination.scorer import HallucinationScorer
-from evals.judges.models import Models
+from evals.llm import Models
 
 Row = dict[str, str]
 _JOINED = re.compile(r"(?<=[\w)])\.(?=[A-Z])")

@@ -19,11 +19,11 @@ from evals.calibration.measure import confusion, corrected, measure
 from evals.calibration.pairs import ModeCalibration, Pair
 from evals.config import Config
 from evals.domain import ScoreState
-from evals.judges import Judge, Models
+from evals.judges import Judge
 from evals.judges.account import Account, accounts
 from evals.judges.contract import read, reply_model, unscored
 from evals.judges.settle import Settled
-from evals.llm import Tier, parse_json
+from evals.llm import Models, Tier, parse_json
 from evals.runs import create_run, recorded, run_experiment
 from evals.source import Sources
 from tests.builders import case, snapshot

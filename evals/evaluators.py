@@ -9,7 +9,7 @@ from evals.errors import UsageError
 from evals.evaluator import Evaluator
 
 if TYPE_CHECKING:
-    from evals.judges import Models
+    from evals.llm import Models
 
 
 def select(
@@ -31,7 +31,8 @@ def select(
     config = config or load()
     chosen: list[Evaluator] = list(load_checks(config))
     if judges != "none":
-        from evals.judges import Models, load_judges
+        from evals.judges import load_judges
+        from evals.llm import Models
 
         chosen += load_judges(judges, models or Models(config), config, repeats=judge_repeat)
     for name in dict.fromkeys(each.strip() for each in scorers.split(",") if each.strip()):

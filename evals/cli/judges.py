@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evals.evaluator import Evaluator
-    from evals.judges import Models
+    from evals.llm import Models
     from evals.runs import RunFolder
     from evals.snapshot import Snapshot
 
@@ -222,9 +222,7 @@ def models_for(
     concurrency: int, budget_tokens: int, budget_cost: float, no_cache: bool
 ) -> "Models":
     """The door to language models that the options ask for."""
-    from evals.judges import Models
-    from evals.judges.models import CACHE
-    from evals.llm import Budget
+    from evals.llm import CACHE, Budget, Models
 
     return Models(
         concurrency=concurrency,

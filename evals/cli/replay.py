@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from evals.report.data import Report, Section
     from evals.runs import RunFolder
 
-_CACHE = ".ancrage/answers.sqlite"
-
 
 @command(
     help={
@@ -155,11 +153,9 @@ def _budget(tokens: int, cost: float) -> "Budget":
 
 
 def _client(concurrency: int, budget: "Budget", no_cache: bool) -> "LLM":
-    from pathlib import Path
+    from evals.llm import CACHE, LLM, Cache
 
-    from evals.llm import LLM, Cache
-
-    cache = None if no_cache else Cache(Path(_CACHE))
+    cache = None if no_cache else Cache(CACHE)
     return LLM.configured(concurrency=concurrency, cache=cache, budget=budget)
 
 
@@ -178,17 +174,16 @@ def _run(
 ) -> "list[RunFolder]":
     """Ask the endpoint, start the runs unless they were begun already, and fill them."""
     import asyncio
-    from pathlib import Path
 
     from evals.evaluators import select
-    from evals.judges import Models
+    from evals.llm import CACHE, Models
     from evals.llm.preflight import preflight as ask
     from evals.llm.preflight import refuse
     from evals.replay.session import carry_out, start
     from evals.runs.progress import track
 
     # Judges and assistant share one budget; their calls are limited apart.
-    cache = Path(_CACHE) if llm.cache else None
+    cache = CACHE if llm.cache else None
     models = Models(concurrency=concurrency, budget=llm.budget, cache=cache)
     evaluators = select(judges, scorers, models=models)
 

@@ -11,8 +11,7 @@ from evals.evaluator import Subject
 from evals.hallucination.model import Prompt
 from evals.hallucination.prompt import EXTRACT, extract_call, version
 from evals.hallucination.reply import reply_model
-from evals.judges.models import Models
-from evals.llm import Request, Tier
+from evals.llm import Models, Request, Tier
 from evals.quotes import find_passage
 
 

@@ -17,7 +17,7 @@ from evals.hallucination.context import make_run, recorded_context
 from evals.hallucination.model import HallucinationResult, State, Verdict
 from evals.hallucination.scorer import HallucinationScorer
 from evals.hallucination.settings import HallucinationSettings, scorer_of
-from evals.judges.models import Models
+from evals.llm import Models
 from evals.report.terminal import console, show
 from evals.report.text import visible
 from evals.runs.journal import Journal, read

@@ -20,8 +20,7 @@ from evals.hallucination.model import (
     Verdict,
 )
 from evals.hallucination.verifiers import ClaimVerifier, LLMVerifier, Verification
-from evals.judges.models import Models
-from evals.llm import Tier, add_usage
+from evals.llm import Models, Tier, add_usage
 
 Model = str | Tier | ClaimVerifier
 

@@ -10,7 +10,7 @@ from evals.errors import UsageError
 from evals.hallucination.context import GetContext, anchored_context
 from evals.hallucination.scorer import HallucinationScorer, hallucination_scorer
 from evals.hallucination.verifiers import LLMVerifier
-from evals.judges.models import Models
+from evals.llm import Models
 
 
 class HallucinationSettings(Frozen):

@@ -10,8 +10,7 @@ from evals.evaluator import Subject
 from evals.hallucination.model import ContextItem, Opinion, Prompt, Verdict
 from evals.hallucination.prompt import VERDICTS, verdicts_call, version
 from evals.hallucination.reply import read_verdicts, reply_model
-from evals.judges.models import Models
-from evals.llm import Request, Tier
+from evals.llm import Models, Request, Tier
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from evals.judges.definition import Definition, Example, Mode, single
 from evals.judges.judge import Judge
-from evals.judges.models import Models
 from evals.judges.select import Settings, definitions, load_judges
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "Example",
     "Judge",
     "Mode",
-    "Models",
     "Settings",
     "definitions",
     "load_judges",

@@ -14,10 +14,9 @@ from evals.evaluator import Subject
 from evals.judges.context import material
 from evals.judges.contract import Fate, Reading, read, reply_model, unscored
 from evals.judges.definition import Definition
-from evals.judges.models import Models
 from evals.judges.prompt import CLOSING, OPENING, Prompt, instructions, prompt
 from evals.judges.settle import Settled, settle
-from evals.llm import Request, Structured, Tier, add_usage
+from evals.llm import Models, Request, Structured, Tier, add_usage
 
 MAX_MATERIAL = 400_000
 """Characters of material that a judge is shown; more is unscored, never cut."""

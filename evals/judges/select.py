@@ -10,7 +10,7 @@ from evals.domain import Frozen
 from evals.errors import UsageError
 from evals.judges.definition import SHIPPED, SINGLE, Definition, read_definition, single
 from evals.judges.judge import MAX_MATERIAL, Judge
-from evals.judges.models import Models
+from evals.llm import Models
 
 GROUP = "ancrage.judges"
 """Entry points whose value is a module or package that holds ``*.toml`` definitions."""

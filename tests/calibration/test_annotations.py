@@ -40,8 +40,8 @@ def view(path: Path) -> RunView:
     import asyncio
 
     from evals.config import Config
-    from evals.judges import Judge, Models
-    from evals.llm import Tier
+    from evals.judges import Judge
+    from evals.llm import Models, Tier
     from evals.runs import create_run, recorded, run_experiment
     from evals.source import Sources
 

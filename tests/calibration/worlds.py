@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evals.config import Config
-from evals.judges import Judge, Models
+from evals.judges import Judge
 from evals.judges.definition import Definition
-from evals.llm import Tier
+from evals.llm import Models, Tier
 from evals.runs import RunFolder, create_run, recorded, run_experiment, score_run
 from evals.source import Sources
 from tests.builders import case, snapshot

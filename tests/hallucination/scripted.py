@@ -9,8 +9,7 @@ from typing import Any
 
 from evals.config import Config
 from evals.hallucination import HallucinationScorer, hallucination_scorer
-from evals.judges.models import Models
-from evals.llm import Tier
+from evals.llm import Models, Tier
 from tests.servers.openai_server import Call, OpenAIServer, Reply, Say
 
 Entries = Callable[[dict[str, str]], object]

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from evals.domain import Evaluation, Output, OutputState, ScoreState, ToolCall
 from evals.evaluator import Subject
 from evals.ids import IdPolicy
-from evals.judges import Judge, Models
+from evals.judges import Judge
 from evals.judges.context import Block
 from evals.judges.prompt import CLOSING, OPENING, prompt
-from evals.llm import Tier
+from evals.llm import Models, Tier
 from evals.source import Source
 from tests.builders import STUDY, case
 from tests.judges.attacks import DEFECT, MODE, Attack, attacks

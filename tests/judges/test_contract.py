@@ -10,9 +10,9 @@ import pytest
 from evals.domain import Evaluation, Output, OutputState, ScoreState
 from evals.evaluator import Subject
 from evals.ids import IdPolicy
-from evals.judges import Judge, Models
+from evals.judges import Judge
 from evals.judges.definition import Definition
-from evals.llm import Tier
+from evals.llm import Models, Tier
 from evals.runs.scoring import evaluate
 from evals.source import Source
 from tests.builders import STUDY, case

@@ -7,11 +7,11 @@ import pytest
 
 from evals.config import load
 from evals.errors import UsageError
-from evals.judges import Models, definitions, load_judges
+from evals.judges import definitions, load_judges
 from evals.judges.definition import read_definition
 from evals.judges.judge import judge_version
 from evals.judges.select import Settings
-from evals.llm import Tier
+from evals.llm import Models, Tier
 from tests.judges.scripted import definition
 from tests.servers.openai_server import OpenAIServer, Say
 

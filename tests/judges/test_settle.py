@@ -8,8 +8,8 @@ from evals.config import Config
 from evals.domain import Case, Output, OutputState, ToolCall
 from evals.evaluator import Subject
 from evals.ids import IdPolicy
-from evals.judges import Judge, Models, definitions
-from evals.llm import Tier
+from evals.judges import Judge, definitions
+from evals.llm import Models, Tier
 from evals.source import Source
 from tests.builders import STUDY, case
 from tests.judges.scripted import obliging, words

@@ -1,10 +1,14 @@
-"""The model client that judges share, opened in whatever event loop they are run in."""
+"""The clients that judges and scorers share, one for each event loop they are run in."""
 
 import asyncio
 from pathlib import Path
 
 from evals.config import Config, load
-from evals.llm import LLM, Budget, Cache, Tier, find_tier, read_prices, read_tiers
+from evals.llm.budget import Budget
+from evals.llm.cache import Cache
+from evals.llm.client import LLM
+from evals.llm.prices import read_prices
+from evals.llm.tiers import Tier, find_tier, read_tiers
 
 CACHE = Path(".ancrage") / "answers.sqlite"
 
