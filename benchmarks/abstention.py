@@ -42,9 +42,10 @@ def report(name: str, answers: Iterable[Labelled]) -> None:
         false = sum(not label and found is True for label, found in pairs)
         missed = sum(label and found is not True for label, found in pairs)
         unread = sum(found is None for _, found in pairs)
-        f1 = 2 * right / (2 * right + false + missed) if right else 0.0
+        total = 2 * right + false + missed
+        f1 = f"F1 {2 * right / total:.3f}" if right + missed else "none abstains"
         print(
-            f"{name}, {rule}: F1 {f1:.3f} (n {len(pairs)}, abstaining {right + missed}, missed "
+            f"{name}, {rule}: {f1} (n {len(pairs)}, abstaining {right + missed}, missed "
             f"{missed}, false {false}, unscored {unread}), {1e3 * spent / len(pairs):.2f} ms each"
         )
 
