@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import cached_property
+from importlib.metadata import version
 from typing import Any, ParamSpec, TypeVar
 
 import httpx
@@ -28,6 +29,7 @@ from evals.errors import AncrageError, ExitCode, UsageError
 P = ParamSpec("P")
 T = TypeVar("T")
 
+SDK = version("langfuse")
 CLOUD = "https://cloud.langfuse.com"
 LISTED_SCORES = (4, 59)
 """The server version since which scores are posted as a list, the only way of SDK 5."""
@@ -149,10 +151,10 @@ class Connection:
         kwargs.setdefault("request_options", {"max_retries": 0})
         return self.attempt(lambda: method(*args, **kwargs))
 
-    def attempt(self, send: Callable[[], T]) -> T:
+    def attempt(self, send: Callable[[], T], attempts: int | None = None) -> T:
         """``send()`` under the retry policy; see ``call``."""
         retrying = Retrying(
-            stop=stop_after_attempt(self.settings.attempts),
+            stop=stop_after_attempt(attempts or self.settings.attempts),
             wait=_wait,
             retry=retry_if_exception(_transient),
             reraise=True,
@@ -184,12 +186,30 @@ class Connection:
             LangfuseError: it failed for good.
         """
         headers = {"Content-Type": "application/json"}
+        return self.attempt(lambda: self._posted(path, body, headers).json())
 
-        def send() -> Any:
-            answer = self.http.post(f"/api/public{path}", content=body, headers=headers)
-            return self._checked(answer).json()
+    def post_spans(self, body: bytes, attempts: int | None = None) -> None:
+        """POST spans, as gzipped OTLP protobuf.
 
-        return self.attempt(send)
+        Raises:
+            LangfuseError: it failed for good.
+        """
+        self.attempt(lambda: self._posted("/otel/v1/traces", body, self._span_headers), attempts)
+
+    @cached_property
+    def _span_headers(self) -> dict[str, str]:
+        return {
+            "Content-Type": "application/x-protobuf",
+            "Content-Encoding": "gzip",
+            "x-langfuse-sdk-name": "python",
+            "x-langfuse-sdk-version": SDK,
+            "x-langfuse-public-key": self.credentials.public_key,
+            "x-langfuse-ingestion-version": "4",
+        }
+
+    def _posted(self, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
+        answer = self.http.post(f"/api/public{path}", content=body, headers=headers)
+        return self._checked(answer)
 
     @staticmethod
     def _checked(answer: httpx.Response) -> httpx.Response:
@@ -226,7 +246,7 @@ class Connection:
 def preflight(connection: Connection) -> Server:
     """Ask for the health, the project and an experiment; see ``Connection.server``."""
     api = connection.api
-    version = connection.call(api.health.health).version
+    found = connection.call(api.health.health).version
     projects = connection.call(api.projects.get).data
     if not projects:
         raise UsageError("the keys of Langfuse belong to no project; use keys of a project")
@@ -238,14 +258,14 @@ def preflight(connection: Connection) -> Server:
         if error.status != 404:
             raise
         raise UsageError(
-            f"Langfuse {version} at {connection.credentials.base_url} has no experiments API; "
+            f"Langfuse {found} at {connection.credentials.base_url} has no experiments API; "
             f"upgrade the server to {'.'.join(map(str, LISTED_SCORES))} or later"
         ) from None
     return Server(
-        version=version,
+        version=found,
         project_id=projects[0].id,
         project_name=projects[0].name,
-        single_scores=_numbers(version) < LISTED_SCORES,
+        single_scores=_numbers(found) < LISTED_SCORES,
     )
 
 

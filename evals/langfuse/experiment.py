@@ -16,7 +16,6 @@ from typing import Any
 
 from langfuse._client.datasets import DatasetClient
 from langfuse.api import DatasetItem
-from opentelemetry import trace as otel
 
 from evals.domain import Case, Output, OutputState
 from evals.errors import UsageError
@@ -32,14 +31,13 @@ from evals.langfuse.publish import (
 from evals.langfuse.reads import find_experiment
 from evals.langfuse.receipt import Receipt
 from evals.langfuse.sdk import (
-    Generations,
     Keep,
     cancel_all,
     refuse_sampled_provider,
     refuse_sampling,
     sdk_client,
 )
-from evals.langfuse.spans import output_of, usage_details
+from evals.langfuse.spans import model_of, output_of, usage_details
 from evals.langfuse.target import KEY, Target
 from evals.runs import Drive, Producer, RunFolder, RunView, Steps
 from evals.snapshot import Snapshot
@@ -102,15 +100,13 @@ class Tracing:
     def __init__(self, session: Session, folder: RunFolder) -> None:
         self.session, self.folder = session, folder
         self.target = Target.model_validate(folder.run.details[KEY])
-        self.client, self.exporter = sdk_client(
+        self.client, self.exporter, self._generations = sdk_client(
             session.connection.credentials, session.connection.settings
         )
         self._failed_before = self.exporter.failed
         refuse_sampled_provider()
         self.warnings: list[str] = []
         self._traced: dict[str, tuple[Case, Output]] = {}
-        self._generations = Generations()
-        otel.get_tracer_provider().add_span_processor(self._generations)  # type: ignore[attr-defined]
 
     def traced(self, produce: Producer) -> Producer:
         """``produce``, its outputs marked with the trace they were made in."""
@@ -217,11 +213,10 @@ class Tracing:
         if self._generations.pop(self.client.get_current_trace_id()):
             return  # The assistant's own spans carry its tokens and cost.
         if usage and (details := usage_details(usage)):
-            model = output.details.get("model") or case.provenance.model
             self.client.start_observation(
                 name="answer",
                 as_type="generation",
-                model=str(model) if model else None,
+                model=model_of(case, output),
                 usage_details=details,
                 cost_details=None if usage.cost is None else {"total": usage.cost},
             ).end()
@@ -252,7 +247,7 @@ class Tracing:
             say(warning)
         lost = self.exporter.failed - self._failed_before
         if lost:
-            say(f"{lost:,} spans were refused or not answered; sending their items again")
+            say(f"{lost:,} spans were lost, sending their items again: {self.exporter.error}")
         session = self.target, self.session.dataset
         return publish(
             self.session.connection, self.folder, session=session, fresh=not lost, say=say

@@ -93,7 +93,7 @@ def publish(
     try:
         if fresh:
             seen, missing = job.look(expected, delivery, say)
-        sent_items = job.send_items(missing, say)
+        sent_items = job.send_items(missing, delivery, say)
         if sent_items or (delivery.accepted and not fresh):
             seen, missing = job.look(expected, delivery, say)
         job.take_back(seen.scores)
@@ -183,20 +183,20 @@ class _Job:
         seen, _ = prove(self.connection, awaited, deadline=deadline, say=say)
         return seen, compare(seen, expected)
 
-    def send_items(self, missing: Missing, say: Say) -> int:
+    def send_items(self, missing: Missing, delivery: Delivery, say: Say) -> int:
         """Send the items that are absent or wrong; returns how many."""
         wanted = {*missing.items, *missing.levels, *missing.versions}
         if not wanted:
             return 0
         say(f"sending {len(wanted):,} items")
-        exporter = ReliableExporter(self.connection.credentials, self.connection.settings)
+        exporter = ReliableExporter(self.connection)
         metadata = experiment_metadata(self.view)
         exporter.send(
             span
             for name, item, where in self.items()
             if name in wanted
             for span in item_spans(
-                self.connection.credentials,
+                self.connection.credentials.public_key,
                 self.target,
                 item.case,
                 item.output,
@@ -208,6 +208,8 @@ class _Job:
             )
         )
         exporter.shutdown()
+        if exporter.failed:
+            delivery.stopped = delivery.stopped or exporter.error
         return len(wanted)
 
     def send_scores(self, known: Mapping[str, ScoreRow], say: Say) -> Delivery:

@@ -11,7 +11,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.sampling import TraceIdRatioBased
 
 from evals.errors import UsageError
-from evals.langfuse.connection import Credentials, Settings
+from evals.langfuse.connection import Connection, Credentials, Settings
 from evals.langfuse.spans import ReliableExporter
 
 QUEUE = "OTEL_BSP_MAX_QUEUE_SIZE"
@@ -21,10 +21,12 @@ WARNINGS = 20
 
 
 @cache
-def sdk_client(keys: Credentials, settings: Settings) -> tuple[Langfuse, ReliableExporter]:
-    """The client of these keys and its exporter; the SDK has but one for each public key."""
-    os.environ.setdefault(QUEUE, str(SPANS_HELD))
-    exporter = ReliableExporter(keys, settings)
+def sdk_client(
+    keys: Credentials, settings: Settings
+) -> tuple[Langfuse, ReliableExporter, "Generations"]:
+    """The client of these keys, and what watches it; the SDK has but one for each public key."""
+    os.environ[QUEUE] = str(SPANS_HELD)
+    exporter = ReliableExporter(Connection(keys, settings))
     client = Langfuse(
         public_key=keys.public_key,
         secret_key=keys.secret_key,
@@ -34,7 +36,9 @@ def sdk_client(keys: Credentials, settings: Settings) -> tuple[Langfuse, Reliabl
         sample_rate=1.0,
         span_exporter=exporter,
     )
-    return client, exporter
+    generations = Generations()
+    otel.get_tracer_provider().add_span_processor(generations)  # type: ignore[attr-defined]
+    return client, exporter, generations
 
 
 class Generations(SpanProcessor):

@@ -1,17 +1,15 @@
 """Spans: an exporter that loses nothing in silence, and the spans of runs made without Langfuse."""
 
-import base64
+import gzip
 import json
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
-from importlib.metadata import version
 from typing import Any
 
 from langfuse.api import DatasetItem
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -19,11 +17,10 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, TraceFlags
 
 from evals.domain import Case, JsonValue, Output, OutputState, Usage
-from evals.langfuse.connection import Credentials, Settings
+from evals.langfuse.connection import SDK, Connection, LangfuseError
 from evals.langfuse.items import ItemOutput
 from evals.langfuse.target import ENVIRONMENT, Place, Target, digest
 
-SDK = version("langfuse")
 BATCH = 64
 BATCH_BYTES = 3_000_000
 _OBSERVATION = "langfuse.observation"
@@ -34,19 +31,22 @@ class ReliableExporter(SpanExporter):
     """Sends batches several at once, no larger than a server takes, and counts what failed.
 
     The SDK's own exporter sends one batch after the other, so that a slow server makes its queue
-    overflow; and its ``flush`` never says that something was lost.
+    overflow; it gives up on a rate limit of more than some seconds; and its ``flush`` never says
+    that something was lost.
     """
 
-    def __init__(self, credentials: Credentials, settings: Settings) -> None:
-        self._credentials, self._settings = credentials, settings
-        width = max(8, settings.concurrency)
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        width = max(8, connection.settings.concurrency)
         self._pool = ThreadPoolExecutor(width, thread_name_prefix="langfuse-spans")
         self._room = threading.Semaphore(4 * width)
-        self._local = threading.local()
         self._lock = threading.Lock()
         self._pending: set[Future[None]] = set()
-        self.sent = 0
+        self._down = False
         self.failed = 0
+        """Spans, so far."""
+        self.error: str | None = None
+        """Why the last of them failed."""
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Take spans to send; what becomes of them is known after ``wait``."""
@@ -88,31 +88,22 @@ class ReliableExporter(SpanExporter):
             self._pending.discard(future)
 
     def _send(self, batch: list[ReadableSpan]) -> None:
-        exporter = getattr(self._local, "exporter", None)
-        if exporter is None:
-            exporter = self._local.exporter = _exporter(self._credentials, self._settings)
-        arrived = exporter.export(batch) is SpanExportResult.SUCCESS
-        with self._lock:
-            if arrived:
-                self.sent += len(batch)
-            else:
+        body = gzip.compress(encode_spans(batch).SerializeToString(), 6)
+        try:
+            # Once Langfuse is down, a run does not wait out every retry of every batch.
+            self._connection.post_spans(body, attempts=1 if self._down else None)
+        except LangfuseError as error:
+            if error.status == 413 and len(batch) > 1:
+                half = len(batch) // 2
+                self._send(batch[:half])
+                self._send(batch[half:])
+                return
+            self._down = True
+            with self._lock:
                 self.failed += len(batch)
-
-
-def _exporter(keys: Credentials, settings: Settings) -> OTLPSpanExporter:
-    pair = base64.b64encode(f"{keys.public_key}:{keys.secret_key}".encode()).decode()
-    return OTLPSpanExporter(
-        endpoint=f"{keys.base_url}/api/public/otel/v1/traces",
-        headers={
-            "Authorization": f"Basic {pair}",
-            "x-langfuse-sdk-name": "python",
-            "x-langfuse-sdk-version": SDK,
-            "x-langfuse-public-key": keys.public_key,
-            "x-langfuse-ingestion-version": "4",
-        },
-        timeout=settings.timeout,
-        compression=Compression.Gzip,
-    )
+                self.error = str(error)
+        else:
+            self._down = False
 
 
 def _batches(spans: Iterable[ReadableSpan]) -> Iterator[list[ReadableSpan]]:
@@ -157,8 +148,14 @@ def usage_details(usage: Usage) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count is not None}
 
 
+def model_of(case: Case, output: Output) -> str | None:
+    """The model that wrote an output: the run's where it names one, else production's."""
+    model = output.details.get("model") or case.provenance.model
+    return str(model) if model else None
+
+
 def item_spans(
-    credentials: Credentials,
+    public_key: str,
     target: Target,
     case: Case,
     output: Output,
@@ -176,15 +173,14 @@ def item_spans(
     shown = output_of(output)
     task = str(place.observation_id)
     root = digest(f"{place.trace_id}/run", 16)
-    scope = InstrumentationScope(
-        "langfuse-sdk", SDK, attributes={"public_key": credentials.public_key}
-    )
+    scope = InstrumentationScope("langfuse-sdk", SDK, attributes={"public_key": public_key})
     shared = {
         f"{_EXPERIMENT}.id": target.experiment_id,
         f"{_EXPERIMENT}.name": target.run_name,
         f"{_EXPERIMENT}.metadata": _json(metadata),
         f"{_EXPERIMENT}.dataset.id": target.dataset_id,
         f"{_EXPERIMENT}.item.id": item.id,
+        f"{_EXPERIMENT}.item.metadata": _json(item.metadata),
         f"{_EXPERIMENT}.item.root_observation_id": task,
         "langfuse.environment": ENVIRONMENT,
     }
@@ -234,11 +230,9 @@ def item_spans(
         name = digest(f"{task}/tool/{number}", 16)
         spans.append(span(call.name, name, task, "tool", {**shared, **attributes}))
     if usage and (details := usage_details(usage)):
-        attributes = {
-            f"{_OBSERVATION}.model.name": case.provenance.model or "unknown",
-            f"{_OBSERVATION}.usage_details": _json(details),
-            f"{_OBSERVATION}.output": _json(shown),
-        }
+        attributes = {f"{_OBSERVATION}.usage_details": _json(details)}
+        if model := model_of(case, output):
+            attributes[f"{_OBSERVATION}.model.name"] = model
         if usage.cost is not None:
             attributes[f"{_OBSERVATION}.cost_details"] = _json({"total": usage.cost})
         name = digest(f"{task}/generation", 16)

@@ -229,11 +229,28 @@ async def test_faults_are_told_and_repaired(
         assert len(receipt.missing.items) == CASES
     else:
         assert len(receipt.missing.scores) == SCORES + RUN_SCORES
-        assert receipt.stopped is not None
-        assert str(status) in receipt.stopped
+    assert receipt.stopped is not None
+    assert f"answered {status}" in receipt.stopped
     assert server.secret_key not in (run.path / "langfuse.json").read_text(encoding="utf-8")
     server.faults.answers.clear()
     whole(publish(link(), run))
+
+
+@pytest.mark.parametrize("status", [413, 429, 500, 503])
+async def test_spans_refused_for_a_moment_are_sent_again(
+    link: Link, server: LangfuseServer, run: RunFolder, status: int
+) -> None:
+    server.fail("/otel", status, times=2, headers={"Retry-After": "0"})
+    receipt = publish(link(deadline=0.5), run, NAME)
+    whole(receipt)
+    assert [s for verb, path, s in server.requests if path.startswith("/otel")].count(status) == 2
+
+
+async def test_a_rate_limit_on_spans_is_waited_out_beyond_the_timeout(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.fail("/otel", 429, times=1, headers={"Retry-After": "1"})
+    whole(publish(link(timeout=0.5), run, NAME))
 
 
 @pytest.mark.parametrize("path", ["/otel", "/scores"])
