@@ -11,12 +11,19 @@ _context.set_forkserver_preload(
     [
         "openai.resources.chat.completions",
         "openai.resources.responses",
+        "anyio._backends._asyncio",
+        "evals.cli.app",
         "evals.evaluators",
+        "evals.claims",
+        "evals.judges.terminal",
+        "evals.llm.preflight",
         "evals.replay.migration_report",
         "evals.replay.session",
         "evals.report.html",
         "evals.report.terminal",
         "evals.runs.progress",
+        "httpx",
+        "rich.progress",
         "tenacity",
     ]
 )
