@@ -207,14 +207,14 @@ def _regression(policy: Policy, found: ModeComparison, p: float | None, *, anyti
         f"{figures.points_between(found.interval)}, {test} {figures.p_value(p)}; "
         f"{len(found.worse)} newly failing, {len(found.better)} newly passing"
     )
-    if found.cautious != found.interval:
-        message += f"; {figures.points_between(found.cautious)} whatever the unscored cases are"
     significant = p <= policy.alpha and change > 0
     outcome = Outcome.FAILED if significant else Outcome.PASSED
     if policy.margin is not None:
         excluded = found.cautious.high <= policy.margin
         if not significant or change <= policy.margin:
             outcome = Outcome.PASSED if excluded else Outcome.UNKNOWN
+        if found.cautious != found.interval:
+            message += f"; {figures.points_between(found.cautious)} whatever the unscored cases are"
         message += f"; the policy allows {figures.points(policy.margin)} points"
     elif not significant and change > 0 and found.interval.high > policy.doubt:
         outcome = Outcome.UNKNOWN

@@ -88,21 +88,17 @@ def _parts(
 
 def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold", min_width=23)
+    table.add_column("Failure mode", overflow="fold")
     for origins in (comparison.first, comparison.second):
-        table.add_column(line(label(origins))[:16], no_wrap=True)
-    table.add_column("Change, points", no_wrap=True)
-    table.add_column("Now", justify="right", no_wrap=True)
-    table.add_column("Would\nshow", justify="right", no_wrap=True)
+        table.add_column(line(label(origins))[:16], overflow="fold")
+    table.add_column("Change, points", overflow="fold")
     for mode in modes:
         mark, style = _MARKS[mode.verdict]
         table.add_row(
-            Text.assemble(mode.mode, "\n", (mark, style), (_p(mode), "dim")),
+            Text.assemble(mode.mode, "\n", (mark, style), (_p(mode), "dim"), (_moved(mode), "dim")),
             _rate(mode.first),
             _rate(mode.second),
             _change(mode),
-            f"{len(mode.worse)}/{len(mode.better)}",
-            "–" if mode.detectable is None else f"{mode.detectable * 100:.1f}",
         )
     return table
 
@@ -110,6 +106,13 @@ def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
 def _p(mode: ModeComparison) -> str:
     p = figures.p_value(mode.adjusted_p)
     return "" if mode.adjusted_p is None else f", p {p}"
+
+
+def _moved(mode: ModeComparison) -> str:
+    if mode.difference is None:
+        return ""
+    could = "none" if mode.detectable is None else f"{mode.detectable * 100:.1f}"
+    return f"\nnow {len(mode.worse)}/{len(mode.better)}; would show {could}"
 
 
 def _rate(found: Side) -> Text:

@@ -168,6 +168,19 @@ def test_five_thousand_cases_and_five_runs(page: Page, tmp_path: Path) -> None:
     expect(page.locator("#count")).to_contain_text("of 5000 cases", timeout=20_000)
 
 
+def test_a_case_opens_beside_the_repeat_that_fails(page: Page, tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 4)
+    root = tmp_path / "runs"
+    write_run(root, data, "one", {"x": [0.0] * 4})
+    write_run(root, data, "n-1", {"x": [0.0] * 4}, group="n", repeat=0)
+    write_run(root, data, "n-2", {"x": [0.0, 1.0, 0.0, 0.0]}, group="n", repeat=1)
+    url = page_of([find_group(name, root) for name in ("one", "n")], tmp_path)
+    for case, beside in (("c001", "n-2"), ("c000", "n-1")):
+        page.goto(f"{url}#case={case}")
+        page.reload()
+        expect(page.locator("#right option:checked")).to_have_text(beside)
+
+
 def test_verdicts_of_two_versions_make_no_regression(page: Page, tmp_path: Path) -> None:
     data = world(tmp_path / "snap", 12)
     root = tmp_path / "runs"

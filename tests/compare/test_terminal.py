@@ -1,5 +1,6 @@
 """The comparison on the terminal: one screen, denominators, nothing hidden."""
 
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -45,6 +46,29 @@ def test_the_overview_fits_a_screen_and_says_what_changed(tmp_path: Path) -> Non
     assert "and 7 more" in text
     assert len(text.splitlines()) <= 40
     assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_no_figure_is_cut_off_on_a_terminal_of_80_columns() -> None:
+    """Repeats and unscored cases make the widest table."""
+    sides = [
+        tuple(
+            replace(
+                each, origin=each.origin.model_copy(update={"id": f"{name}{at}", "group": name})
+            )
+            for at, each in enumerate((results({"x": values}), results({"x": [0.0] * 1000})))
+        )
+        for name, values in (
+            ("before", [*[1.0] * 230, None, *[0.0] * 769]),
+            ("after", [*[1.0] * 321, None, *[0.0] * 678]),
+        )
+    ]
+    (mode,) = (found := compare(*sides)).modes
+    tokens = shown(overview(found, {}), width=80).split()
+    assert mode.detectable is not None
+    assert mode.noise_floor is not None
+    likely = [f"{mode.detectable * 100:.1f}", f"{mode.noise_floor * 100:.1f}"]
+    for figure in ("115/1000", "160.5/1000", "91/0;", "+4.5", "[+3.9,", "+5.4]", "+4.7]", *likely):
+        assert figure in tokens
 
 
 def test_answers_side_by_side_word_by_word(tmp_path: Path) -> None:

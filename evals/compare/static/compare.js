@@ -263,7 +263,9 @@
   function drawCase(at) {
     const script = details.get(at);
     const left = Number(view.left || 1) - 1 in runs ? Number(view.left || 1) - 1 : 0;
-    const right = Number(view.right || 0) - 1 in runs ? Number(view.right) - 1 : runs.length > 1 ? bySide[1] ? bySide[1][0] : 1 : 0;
+    /* Beside the reference, the run that fails most where it does not. */
+    const newly = runs.map((run, i) => (run.side ? modes.filter((_, m) => outcomes[m][i][at] === "1" && outcomes[m][left][at] !== "1").length : -1));
+    const right = Number(view.right || 0) - 1 in runs ? Number(view.right) - 1 : newly.indexOf(Math.max(...newly));
     const chooser = (name, label, chosen) => h("label", {}, h("span", { class: "label" }, label + " "), h("select", { id: name, onchange: (event) => adjust({ [name]: event.target.value }) },
       runs.map((run, i) => h("option", { value: String(i + 1), selected: i === chosen }, run.name))));
     const body = script ? JSON.parse(script.textContent) : null;
