@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from evals.config import load
 from evals.domain import Case, Frozen, JsonValue, Study
 from evals.errors import UsageError
 from evals.langfuse.connection import Connection, connect
+from evals.langfuse.reads import BEGINNING
 from evals.langfuse.trace import Trace, to_row, usage_of
 from evals.snapshot.folder import Seen
 from evals.snapshot.manifest import Reject
@@ -34,6 +35,8 @@ PAGE = 100
 """Roots a page: their inputs and outputs can be long."""
 CHILDREN = 1000
 """The most that the API gives at once."""
+EARLIER = timedelta(days=1)
+"""How long before its root an observation may have started, by the clock of another machine."""
 Mapper = Callable[[Trace], Case | None]
 
 
@@ -120,7 +123,9 @@ def read_traces(connection: Connection, options: Options, window: "Window") -> I
     try:
         roots = (
             root
-            for page in _pages(connection, _conditions(options, window), PAGE, options)
+            for page in _pages(
+                connection, _conditions(options, window), PAGE, options, window.since or BEGINNING
+            )
             for root in _latest(page)
             if seen.add(root.trace_id or root.id) and _wanted(root, options)
         )
@@ -137,15 +142,24 @@ def read_traces(connection: Connection, options: Options, window: "Window") -> I
 def _whole(connection: Connection, root: ObservationV2, options: Options) -> Trace:
     if root.trace_id is None:
         return Trace(root, (root,))
-    condition = {"type": "string", "column": "traceId", "operator": "=", "value": root.trace_id}
-    rows = [row for page in _pages(connection, [condition], CHILDREN, options) for row in page]
+    since = root.start_time - EARLIER
+    conditions = [
+        {"type": "string", "column": "traceId", "operator": "=", "value": root.trace_id},
+        _started(">=", since),
+    ]
+    pages = _pages(connection, conditions, CHILDREN, options, since)
+    rows = [row for page in pages for row in page]
     # A parent starts before its children, but clocks are only so fine.
     found = sorted(_latest(rows), key=lambda row: (row.start_time, row.parent_observation_id or ""))
     return Trace(root, tuple(found))
 
 
 def _pages(
-    connection: Connection, conditions: list[dict[str, Any]], size: int, options: Options
+    connection: Connection,
+    conditions: list[dict[str, Any]],
+    size: int,
+    options: Options,
+    since: datetime,
 ) -> Iterator[list[ObservationV2]]:
     cursor = None
     expand = sorted({*options.expand, *_named(options.fields), "study_id", "attributes"})
@@ -156,6 +170,8 @@ def _pages(
             expand_metadata=",".join(expand),
             limit=size,
             cursor=cursor,
+            # The filter has it too, and goes before; servers may want it all the same.
+            from_start_time=since,
             filter=json.dumps(conditions),
         )
         yield answer.data
@@ -177,10 +193,7 @@ def _conditions(options: Options, window: "Window") -> list[dict[str, Any]]:
     ]
     for operator, moment in ((">=", window.since), ("<", window.until)):
         if moment:
-            text = moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-            found.append(
-                {"type": "datetime", "column": "startTime", "operator": operator, "value": text}
-            )
+            found.append(_started(operator, moment))
     environments = (
         ("any of", options.environment) if options.environment else ("none of", ("sdk-experiment",))
     )
@@ -209,6 +222,11 @@ def _conditions(options: Options, window: "Window") -> list[dict[str, Any]]:
             }
         )
     return [*found, *options.filter]
+
+
+def _started(operator: str, moment: datetime) -> dict[str, Any]:
+    text = moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {"type": "datetime", "column": "startTime", "operator": operator, "value": text}
 
 
 def _wanted(root: ObservationV2, options: Options) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from langfuse.api import CreateScoreRequest, ScoreDataType
 from langfuse.api.core import ApiError
 from langfuse.api.core.pydantic_utilities import parse_obj_as
 from langfuse.api.scores import CreateScoreBatchResults
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from evals.langfuse.connection import Connection, Credentials
 from evals.langfuse.reads import scores
@@ -20,6 +22,13 @@ from evals.langfuse.scores import ScoreBody
 from tests.servers.langfuse_server import LangfuseServer
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+SINCE = "fromStartTime=2020-01-01T00:00:00Z"
+
+
+def condition(kind: str, column: str, operator: str, value: Any) -> str:
+    """A read of observations with one condition."""
+    conditions = [{"type": kind, "column": column, "operator": operator, "value": value}]
+    return f"/v2/observations?{SINCE}&filter={quote(json.dumps(conditions))}"
 
 
 @pytest.fixture
@@ -86,7 +95,9 @@ def test_every_read_parses_with_the_response_models_of_the_sdk(
         trace_id=",".join(item.trace_id for item in items), fields="details,subject"
     ).data
     assert {score.subject.id for score in scores if score.subject} == {item.id for item in items}
-    found = sdk.api.observations.get_many(fields="core,basic,io,model", limit=1000).data
+    found = sdk.api.observations.get_many(
+        from_start_time=LONG_AGO, fields="core,basic,io,model", limit=1000
+    ).data
     inner = [row for row in found if row.name == "inner"]
     assert len(inner) == 3
     assert {row.model for row in inner} == {"m"}
@@ -189,7 +200,19 @@ def test_a_bad_score_is_rejected_inside_a_207(
         ("GET", "/v3/scores?limit=101", None, 400),
         ("GET", "/v3/scores?observationId=o", None, 400),
         ("GET", "/v3/scores?traceId=t&experimentId=e", None, 400),
-        ("GET", "/v2/observations?limit=1001", None, 400),
+        ("GET", f"/v2/observations?limit=1001&{SINCE}", None, 400),
+        ("GET", "/v2/observations", None, 400),
+        ("GET", f"/v2/observations?{SINCE}&parseIoAsJson=true", None, 400),
+        ("GET", condition("string", "traceId", "any of", ["t"]), None, 400),
+        ("GET", condition("stringOptions", "environment", "=", "default"), None, 400),
+        ("GET", condition("stringObject", "metadata", "=", "v"), None, 400),
+        ("GET", condition("string", "input", "contains", "x"), None, 400),
+        ("GET", condition("string", "name", "matches", "x"), None, 400),
+        ("GET", condition("string", "traceId", "=", "t"), None, 200),
+        ("GET", "/v2/datasets?page=0", None, 400),
+        ("GET", "/dataset-items?datasetName=d&limit=101", None, 400),
+        ("GET", "/scores", None, 404),
+        ("POST", "/ingestion", {}, 404),
         ("GET", "/traces", None, 404),
         ("GET", "/v2/datasets/none", None, 404),
         ("GET", "/dataset-items?datasetName=none", None, 404),
@@ -219,6 +242,22 @@ def test_it_refuses_what_the_real_server_refuses(
         auth=(server.public_key, server.secret_key),
     )
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize(("version", "seen"), [({}, 0), ({"x-langfuse-ingestion-version": "4"}, 1)])
+def test_spans_without_the_header_of_version_4_are_seen_nowhere(
+    server: LangfuseServer, version: dict[str, str], seen: int
+) -> None:
+    request = ExportTraceServiceRequest()
+    span = request.resource_spans.add().scope_spans.add().spans.add(name="n")
+    span.trace_id, span.span_id = b"t" * 16, b"s" * 8
+    answer = httpx.post(
+        f"{server.url}/api/public/otel/v1/traces",
+        content=request.SerializeToString(),
+        headers={"Content-Type": "application/x-protobuf", **version},
+        auth=(server.public_key, server.secret_key),
+    )
+    assert (answer.status_code, len(server.store.observations)) == (200, seen)
 
 
 def test_wrong_keys_and_old_servers(server: LangfuseServer, sdk: Langfuse) -> None:
@@ -254,11 +293,14 @@ def test_exported_traces_are_served_as_observations(
     for path in sorted((shared / "data" / "langfuse-traces").glob("*.json")):
         server.add_trace(json.loads(path.read_text(encoding="utf-8")))
     roots = sdk.api.observations.get_many(
-        is_root_observation=True, fields="core,basic,io,metadata,trace_context", limit=3
+        from_start_time=LONG_AGO,
+        is_root_observation=True,
+        fields="core,basic,io,metadata,trace_context",
+        limit=3,
     )
     assert len(roots.data) == 3
     more = sdk.api.observations.get_many(
-        is_root_observation=True, limit=3, cursor=roots.meta.cursor
+        from_start_time=LONG_AGO, is_root_observation=True, limit=3, cursor=roots.meta.cursor
     )
     assert len(more.data) == 1
     assert all(isinstance(row.input, str) for row in roots.data if row.input is not None)

@@ -50,6 +50,18 @@ COLUMNS = {
     "output": "output",
     "metadata": "metadata",
 }
+OPERATORS_OF = {
+    "datetime": {">", "<", ">=", "<="},
+    "string": {"=", "contains", "does not contain", "starts with", "ends with", "matches"},
+    "number": {"=", ">", "<", ">=", "<="},
+    "stringOptions": {"any of", "none of"},
+    "categoryOptions": {"any of", "none of"},
+    "arrayOptions": {"any of", "none of", "all of"},
+    "stringObject": {"=", "contains", "does not contain", "starts with", "ends with", "matches"},
+    "numberObject": {"=", ">", "<", ">=", "<="},
+    "boolean": {"=", "<>"},
+}
+KEYED = ("stringObject", "numberObject", "categoryOptions")
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b,
     "<>": lambda a, b: a != b,
@@ -89,6 +101,14 @@ def limit(query: Query, maximum: int, default: int = 50) -> int:
     return size
 
 
+def page(query: Query) -> int:
+    """The page number; 400 when it is none."""
+    text = one(query, "page") or "1"
+    if not text.isdecimal() or int(text) < 1:
+        raise RefusedError(400, "page: must be a number of at least 1")
+    return int(text)
+
+
 def groups(query: Query, known: tuple[str, ...], default: str) -> set[str]:
     """The field groups asked for; 400 when one is unknown."""
     asked = many(query, "fields") or default.split(",")
@@ -103,6 +123,8 @@ def observations(store: Store, query: Query) -> Row:
     fields = groups(query, tuple(OBSERVATION_FIELDS), "core,basic") | {"core"}
     if one(query, "parseIoAsJson") == "true":
         raise RefusedError(400, "parseIoAsJson is no longer supported")
+    if not one(query, "fromStartTime"):
+        raise RefusedError(400, "fromStartTime: required")
     rows = store.visible(store.observations.values())
     rows = _filtered(rows, text) if (text := one(query, "filter")) else _by_parameters(rows, query)
     rows.sort(key=lambda row: (row["startTime"], row["id"]), reverse=True)
@@ -156,7 +178,13 @@ def _filtered(rows: list[Row], text: str) -> list[Row]:
         raise RefusedError(400, "input and output need an = or a matches filter")
     for condition in conditions:
         column, operator = condition.get("column"), condition.get("operator")
-        if column not in COLUMNS or operator not in OPERATORS or "type" not in condition:
+        if (
+            column not in COLUMNS
+            or operator not in OPERATORS_OF.get(condition.get("type"), ())
+            or "value" not in condition
+            or (condition["type"] in KEYED and not condition.get("key"))
+            or (operator == "matches" and column not in ("input", "output", "metadata"))
+        ):
             raise RefusedError(400, f"Invalid filter on column {column!r}")
         test, wanted = OPERATORS[operator], condition.get("value")
         if condition["type"] == "datetime":

@@ -158,15 +158,16 @@ class LangfuseServer:
         if path.startswith("/v2/datasets/"):
             return self.store.dataset(unquote(path.removeprefix("/v2/datasets/")))
         if path == "/v2/datasets":
-            page = int(queries.one(query, "page") or 1)
-            return self.store.list_datasets(page, queries.limit(query, 100))
+            return self.store.list_datasets(queries.page(query), queries.limit(query, 100))
         if path == "/dataset-items":
             name = queries.one(query, "datasetName")
             if not name:
                 raise RefusedError(400, "datasetName: required")
-            page = int(queries.one(query, "page") or 1)
             return self.store.list_items(
-                name, page, queries.limit(query, 100), queries.one(query, "version")
+                name,
+                queries.page(query),
+                queries.limit(query, 100),
+                queries.one(query, "version"),
             )
         if path == "/experiments" and major >= 4:
             return queries.experiments(self.store, query)
@@ -204,7 +205,8 @@ class LangfuseServer:
             request.ParseFromString(gzip.decompress(body) if encoding else body)
         except Exception:  # noqa: BLE001  protobuf has no stubs to name its errors by
             raise RefusedError(400, "Failed to parse OTLP trace data") from None
-        if not self.faults.lose_spans:
+        # Without this header spans are taken and no experiment comes of them.
+        if not self.faults.lose_spans and headers.get("x-langfuse-ingestion-version") == "4":
             self.store.ingest(request)
         return 200, {}
 
