@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from evals.citations import load_grammar
+from evals.citations import QuotedPassage, load_grammar
 from evals.config import Config, load
-from evals.domain import Case, Message, Output, Question, Study
+from evals.domain import Case, Message, Output, Passage, Question, Study
 from evals.evaluator import Subject
 from evals.ids import IdIndex, IdPolicy
-from evals.quotes import QuoteIndex
+from evals.quotes import QuoteIndex, Verdict
 
 if TYPE_CHECKING:
     from evals.snapshot import Snapshot
@@ -41,6 +41,18 @@ class Source:
         """The message that an id, as an answer writes it, means."""
         found = self._message_ids.find(written)
         return self._messages[found] if found else None
+
+    def cited(self, quote: QuotedPassage) -> list[str]:
+        """The ids of the messages that a quote cites, those that exist, in order."""
+        found = (self.message(token.text) for each in quote.citations for token in each.messages)
+        return [message.id for message in found if message]
+
+    def passage(self, verdict: Verdict) -> Passage | None:
+        """The part of a message that a verdict is about; None when it is about no part."""
+        held = self.message(verdict.source_id) if verdict.source_id else None
+        if not held or verdict.source_start is None or verdict.source_end is None:
+            return None
+        return Passage.of(held.text, verdict.source_start, verdict.source_end)
 
     def question(self, written: str) -> Question | None:
         """The question that a reference, as an answer writes it, means."""

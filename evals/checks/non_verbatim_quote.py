@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from evals.checks.base import check, finding
 from evals.checks.shared import source_of
-from evals.domain import Finding, Passage
+from evals.domain import Finding
 from evals.evaluator import Subject
 
 
@@ -20,21 +20,12 @@ def non_verbatim_quote(subject: Subject) -> Iterator[Finding]:
     """
     source = source_of(subject)
     for quote in subject.citations.quotes:
-        cited = [
-            message.id
-            for citation in quote.citations
-            for token in citation.messages
-            if (message := source.message(token.text))
-        ]
+        cited = source.cited(quote)
         if not cited:
             continue
         verdict = source.quotes.verify(quote.text, cited)
         if verdict.passed:
             continue
-        passage = None
-        held = source.message(verdict.source_id) if verdict.source_id else None
-        if held and verdict.source_start is not None and verdict.source_end is not None:
-            passage = Passage.of(held.text, verdict.source_start, verdict.source_end)
         yield finding(
             "non_verbatim_quote",
             subject,
@@ -42,7 +33,7 @@ def non_verbatim_quote(subject: Subject) -> Iterator[Finding]:
             quote.inner_end,
             verdict.explanation,
             source_id=verdict.source_id or cited[0],
-            source_passage=passage,
+            source_passage=source.passage(verdict),
             tier=verdict.tier,
             diagnosis=verdict.diagnosis,
             cited=", ".join(cited),

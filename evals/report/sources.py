@@ -74,27 +74,18 @@ def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
     source, passed = shelf.source, []
     subject = Subject(item.case, item.output, source, shelf.grammar)
     for quote in subject.citations.quotes:
-        cited = [
-            message.id
-            for citation in quote.citations
-            for token in citation.messages
-            if (message := source.message(token.text))
-        ]
+        cited = source.cited(quote)
         if not cited:
             continue
         verdict = source.quotes.verbatim(quote.text, cited)
         if verdict is None or verdict.source_id is None:
             continue
-        held = source.message(verdict.source_id)
-        located = None
-        if held and verdict.source_start is not None and verdict.source_end is not None:
-            located = Passage.of(held.text, verdict.source_start, verdict.source_end)
         passed.append(
             PassedQuote(
                 passage=Passage.of(subject.text, quote.inner_start, quote.inner_end),
                 tier=str(verdict.tier),
                 source_id=verdict.source_id,
-                source_passage=located,
+                source_passage=source.passage(verdict),
                 warnings=tuple(verdict.warnings),
             )
         )
