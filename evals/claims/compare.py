@@ -7,22 +7,16 @@ context is only vaguer. Two figures are compared when they have the same unit an
 same thing: the entities of the claim, and enough of its other words, stand by the context's.
 """
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 
-from evals.claims.figures import figures
-from evals.claims.lexicon import LEXICON
-from evals.claims.markup import blocks, plain
-from evals.claims.numerals import SPACES
+from evals.claims.align import affinity, alignment, comparable
+from evals.claims.markup import plain
+from evals.claims.places import DATES, Place, known, places
 from evals.claims.readings import Figure, Reading
-from evals.claims.sentences import protected, sentences
-from evals.claims.terms import Terms, concept, terms
 from evals.domain import Frozen
 
-COMPARISON_VERSION = "1.0.0"
+COMPARISON_VERSION = "1.1.0"
 
 
 class Agreement(StrEnum):
@@ -44,44 +38,14 @@ class Comparison(Frozen):
     """The sentence of the context that holds that figure."""
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A figure where it stands: its sentence, its clause, and what each is about."""
-
-    figure: Figure
-    sentence: str
-    about: Terms
-    nearby: Terms
-    names: frozenset[str]
-    """Entities of the sentence, of its heading and of what its pronoun stands for."""
-    dates: tuple[Figure, ...]
-    """Dates that qualify the figure: of its clause, or of its sentence."""
-
-
-_BREAK = re.compile(
-    r";|,(?!\d)|\b(?:and|but|while|whereas|et|mais|tandis que|alors que|contre|against|versus"
-    r"|vs)\b",
-    re.IGNORECASE,
-)
-_PRONOUN = re.compile(
-    r"\W*(?:il|elle|ils|elles|it|he|she|they|ce dernier|cette dernière|celui-ci|celle-ci|this|its"
-    r"|his|their|son|sa|ses|leur|leurs|le groupe|l['’]entreprise|la société|the company"
-    r"|the group)\b",
-    re.IGNORECASE,
-)
-_MEASURES = frozenset(f"#{name}" for name in LEXICON["measures"].split())
-_EVENTS = frozenset(LEXICON["events"].split())
-_DATES = ("date", "clock", "weekday")
-
-
 def compare_figures(claim: str, context: str) -> Comparison:
     """Whether every figure of ``claim`` agrees with ``context``, one is contradicted by it, or
     neither can be told. French and English; both arguments may be Markdown."""
-    asked = _places([plain(claim)])
+    asked = places([plain(claim)])
     if not asked:
         return Comparison(verdict=Agreement.NOT_COMPARABLE, reason="the claim states no figure")
-    known = _known(context)
-    results = [_judge(place, asked, known) for place in asked]
+    stated = known(context)
+    results = [_judge(place, asked, stated) for place in asked]
     for verdict in (Agreement.CONTRADICTS, Agreement.NOT_COMPARABLE):
         for result in results:
             if result.verdict is verdict:
@@ -89,69 +53,12 @@ def compare_figures(claim: str, context: str) -> Comparison:
     return results[0]
 
 
-@lru_cache(maxsize=8)
-def _known(context: str) -> tuple[_Place, ...]:
-    """Kept for a while: the claims of an answer are all held against the same context."""
-    return tuple(_places(_sentences(context), parts=True))
-
-
-def _sentences(text: str) -> list[str]:
-    kept = protected(text)
-    return [
-        plain(text[start:end])
-        for block in blocks(text)
-        for start, end in sentences(text, block.start, block.end, kept)
-    ]
-
-
-def _places(texts: Iterable[str], *, parts: bool = False) -> list[_Place]:
-    places: list[_Place] = []
-    names: frozenset[str] = frozenset()
-    for text in texts:
-        text = text.translate(SPACES)
-        found = figures(text, parts=parts)
-        spans = tuple((f.start, f.end) for f in found)
-        about = terms(text, spans)
-        own = about.entities | {w for w in about.openers if not concept(w).startswith("#")}
-        names = names | own if _PRONOUN.match(text) or not own else own
-        cuts = _cuts(text, found)
-        for figure in found:
-            low, high = _clause(cuts, figure, len(text))
-            inside = tuple((s - low, e - low) for s, e in spans if low <= s and e <= high)
-            dates = [f for f in found if f.unit in _DATES and f is not figure]
-            near = tuple(f for f in dates if low <= f.start < high) or tuple(
-                f for f in dates if f.start < low and not _figures_between(f, figure, found)
-            )
-            places.append(_Place(figure, text, about, terms(text[low:high], inside), names, near))
-    return places
-
-
-def _figures_between(first: Figure, second: Figure, found: Sequence[Figure]) -> bool:
-    return any(f.unit in _DATES and first.end <= f.start and f.end <= second.start for f in found)
-
-
-def _cuts(text: str, found: Sequence[Figure]) -> list[int]:
-    """Where clauses part: a break with a figure on either side of it."""
-    cuts = [m.start() for m in _BREAK.finditer(text)]
-    cuts = [c for c in cuts if not any(f.start <= c < f.end for f in found)]
-    plain_figures = [f for f in found if f.unit not in _DATES] or list(found)
-    return [
-        c
-        for c in cuts
-        if any(f.end <= c for f in plain_figures) and any(f.start >= c for f in plain_figures)
-    ]
-
-
-def _clause(cuts: Sequence[int], figure: Figure, end: int) -> tuple[int, int]:
-    low = max((c for c in cuts if c <= figure.start), default=0)
-    high = min((c for c in cuts if c >= figure.end), default=end)
-    return low, high
-
-
-def _judge(place: _Place, asked: Sequence[_Place], known: Sequence[_Place]) -> Comparison:
+def _judge(place: Place, asked: Sequence[Place], known: Sequence[Place]) -> Comparison:
     claimed = place.figure
-    aligned = [(score, other) for other in known if (score := _alignment(place, other)) > 0]
-    if claimed.unit in _DATES:
+    rivals = [other for other in known if comparable(place, other)]
+    only = len(rivals) == 1
+    aligned = [(s, other) for other in rivals if (s := alignment(place, other, only=only)) > 0]
+    if claimed.unit in DATES:
         aligned = [(s, o) for s, o in aligned if _dates_the_same(place, o, asked, known)]
     if not aligned:
         return Comparison(
@@ -168,11 +75,25 @@ def _judge(place: _Place, asked: Sequence[_Place], known: Sequence[_Place]) -> C
     for verdict in (Agreement.AGREES, Agreement.NOT_COMPARABLE, Agreement.CONTRADICTS):
         for found, other in verdicts:
             if found is verdict:
+                if verdict is Agreement.CONTRADICTS and _stated_too(place, other, rivals):
+                    verdict = Agreement.NOT_COMPARABLE
                 return _said(verdict, claimed, other, _opposed(place, other))
     raise AssertionError("unreachable")
 
 
-def _nothing_at_that_time(place: _Place, aligned: Sequence[tuple[float, _Place]]) -> Comparison:
+def _stated_too(place: Place, other: Place, rivals: Sequence[Place]) -> bool:
+    """Whether the context does state the claim's figure, where it stands as close to the claim as
+    ``other`` does: then only a reader can tell which one is meant."""
+    return any(
+        rival.figure is not other.figure
+        and _hold(place, rival) is Agreement.AGREES
+        and not _dates_clash(place, rival)
+        and affinity(place, rival) >= affinity(place, other)
+        for rival in rivals
+    )
+
+
+def _nothing_at_that_time(place: Place, aligned: Sequence[tuple[float, Place]]) -> Comparison:
     """The figure is known for other dates only: the date is wrong if the value is the same."""
     return Comparison(
         verdict=Agreement.NOT_COMPARABLE,
@@ -183,7 +104,7 @@ def _nothing_at_that_time(place: _Place, aligned: Sequence[tuple[float, _Place]]
     )
 
 
-def _said(verdict: Agreement, claimed: Figure, other: _Place, opposed: bool) -> Comparison:
+def _said(verdict: Agreement, claimed: Figure, other: Place, opposed: bool) -> Comparison:
     contrast = " in the opposite direction" if opposed else ""
     mine, its = claimed.text, other.figure.text
     words = {
@@ -200,64 +121,9 @@ def _said(verdict: Agreement, claimed: Figure, other: _Place, opposed: bool) -> 
     )
 
 
-def _alignment(place: _Place, other: _Place) -> float:
-    """How far the two figures are about the same thing, from 0 (not) to about 2."""
-    mine, its = place.figure, other.figure
-    if mine.unit != its.unit or (its.role and mine.role and mine.role != its.role):
-        return 0
-    names = other.names | other.about.words | other.about.entities | other.about.openers
-    known = {concept(name) for name in names} | set(names)
-    if any(name not in names and concept(name) not in known for name in place.about.entities):
-        return 0
-    if (
-        not place.about.entities
-        and not any(
-            w in names or concept(w) in known or concept(w).startswith("#")
-            for w in place.about.openers
-        )
-        and place.about.openers
-    ):
-        return 0
-    counted = _counted(mine, its)
-    if counted is None:
-        return 0
-    local = place.nearby.words | {concept(w) for w in place.nearby.openers - other.names}
-    if not local:
-        local = place.about.words
-    local = _undirected(local)
-    if mine.unit == "count" and (_EVENTS & other.nearby.words) - place.about.words:
-        return 0
-    its_words = other.about.words | {concept(word) for word in other.about.openers}
-    shared = local & _undirected(its_words)
-    if local and (len(shared) / len(local) < 0.5 or (shared < local and shared <= _MEASURES)):
-        return 0
-    if not local and not (place.about.entities | place.about.openers) & names and not counted:
-        return 0
-    close = len(local & _undirected(other.nearby.words)) / len(local) if local else 1.0
-    named = place.nearby.entities | place.nearby.openers
-    here = other.nearby.entities | other.nearby.openers
-    named_close = len(named & here) / len(named) if named else 0.5
-    return 0.1 + close + 0.5 * named_close + 0.25 * counted + 0.25 * (mine.role == its.role)
-
-
-def _undirected(words: Iterable[str]) -> frozenset[str]:
-    """Rises and falls are about the same thing: a change."""
-    return frozenset("#change" if word in ("#rise", "#fall") else word for word in words)
-
-
-def _counted(mine: Figure, its: Figure) -> float | None:
-    """1 when both count the same noun, 0 when that cannot be told, None when they differ."""
-    if mine.unit != "count" or not (mine.noun and its.noun):
-        return 0
-    first, second = concept(mine.noun), concept(its.noun)
-    if first == second:
-        return 1
-    return None
-
-
-def _dates_clash(place: _Place, other: _Place) -> bool:
+def _dates_clash(place: Place, other: Place) -> bool:
     """Whether two numbers are dated differently; dates themselves are never qualified."""
-    if place.figure.unit in _DATES or not place.dates or not other.dates:
+    if place.figure.unit in DATES or not place.dates or not other.dates:
         return False
     return all(
         _compare(mine, its) is Agreement.CONTRADICTS
@@ -268,10 +134,10 @@ def _dates_clash(place: _Place, other: _Place) -> bool:
 
 
 def _dates_the_same(
-    place: _Place, other: _Place, asked: Sequence[_Place], known: Sequence[_Place]
+    place: Place, other: Place, asked: Sequence[Place], known: Sequence[Place]
 ) -> bool:
     """Whether the numbers that a claim dates are those that the context dates."""
-    dated = [p for p in asked if p.figure.unit not in _DATES and place.figure in p.dates]
+    dated = [p for p in asked if p.figure.unit not in DATES and place.figure in p.dates]
     return all(
         any(
             k.sentence == other.sentence
@@ -283,7 +149,7 @@ def _dates_the_same(
     )
 
 
-def _hold(place: _Place, other: _Place) -> Agreement:
+def _hold(place: Place, other: Place) -> Agreement:
     if place.nearby.negated != other.nearby.negated:
         return Agreement.NOT_COMPARABLE
     verdict = _compare(place.figure, other.figure)
@@ -292,10 +158,10 @@ def _hold(place: _Place, other: _Place) -> Agreement:
     return verdict
 
 
-def _opposed(place: _Place, other: _Place) -> bool:
+def _opposed(place: Place, other: Place) -> bool:
     """A rise against a fall."""
     opposed = place.nearby.direction * other.nearby.direction < 0
-    return opposed and place.figure.unit not in _DATES
+    return opposed and place.figure.unit not in DATES
 
 
 def _compare(mine: Figure, its: Figure) -> Agreement:

@@ -98,7 +98,9 @@ def figures(text: str, *, parts: bool = False) -> tuple[Figure, ...]:
     found = shares(text, counted, found, parts)
     found = ranges(text, found)
     ordinals = [
-        Figure(m.start(), m.end(), m.group(), "ordinal", (exact(_rank(m), 1),))
+        Figure(
+            m.start(), m.end(), m.group(), "ordinal", (exact(_rank(m), 1),), _noun(text, m.end())
+        )
         for m in _ORDINAL.finditer(text)
         if not any(m.start() < e and s < m.end() for s, e in taken)
     ]
@@ -153,10 +155,7 @@ def _number(text: str, number: Numeral) -> Figure:
             if capital.isupper():
                 unit, size, end = "", 1.0, found.start()
     if not unit:
-        counted = _NOUN.match(text, end - (text[end - 1] == " "))
-        if counted and counted["noun"].lower() not in _NOT_NOUN:
-            noun = counted["noun"].lower()
-        unit = "count"
+        noun, unit = _noun(text, end - (text[end - 1] == " ")), "count"
     sign = sign_of(text, start, end) or ("~" if number.loose else "")
     multiply = factor * size
     values = number.values
@@ -173,6 +172,13 @@ def _number(text: str, number: Numeral) -> Figure:
         rounded = Reading(value * multiply - half, value * multiply + half)
     written = text[start:end].strip()
     return Figure(start, end, written, unit, readings, noun=noun, rounded=rounded)
+
+
+def _noun(text: str, end: int) -> str:
+    """The word that a number ending at ``end`` counts, or nothing."""
+    counted = _NOUN.match(text, end)
+    noun = counted["noun"].lower() if counted else ""
+    return "" if noun in _NOT_NOUN else noun
 
 
 def _separator(text: str, number: Numeral, unit: str, scaled: bool) -> int | None:

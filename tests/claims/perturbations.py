@@ -74,6 +74,37 @@ UNSEEN = (
 """Written after the comparison, in words that its lists mostly lack. Contexts that state one of these
 for a claim of another fact showed that events (dismissals) must be told apart; that was mended."""
 
+FRESH = (
+    Fact("fr", "EUR", "La mairie de {e} a versé {v} aux clubs sportifs.", ("Les clubs sportifs ont reçu {v} de la mairie de {e}.", "La mairie de {e} a subventionné les clubs sportifs à hauteur de {v}.", "À {e}, les clubs sportifs ont touché {v}."), 1e5, 9e9),
+    Fact("fr", "percent", "{v} des arbres du parc {e} ont souffert de la sécheresse.", ("Dans le parc {e}, la sécheresse a abîmé {v} des arbres.", "{v} des arbres du parc {e} ont été touchés par la sécheresse."), 3, 97),
+    Fact("fr", "habitants", "La crue a privé d'électricité {v} de {e}.", ("À {e}, {v} se sont retrouvés sans électricité après la crue.", "La crue a plongé dans le noir {v} de {e}."), 300, 900000),
+    Fact("fr", "minutes", "L'ascension du pic {e} réclame {v} de marche.", ("Grimper au pic {e} prend {v}.", "On atteint le pic {e} après {v} de marche."), 20, 170),
+    Fact("fr", "day", "La chanteuse {e} s'est produite à Dublin {v}.", ("Le concert de {e} à Dublin s'est tenu {v}.", "{e} a chanté à Dublin {v}."), 0, 0),
+    Fact("fr", "year", "La ligne de tramway de {e} a été mise en service {v}.", ("Le tramway de {e} roule depuis l'inauguration de la ligne {v}.", "{e} exploite sa ligne de tramway, lancée {v}."), 1880, 2020),
+    Fact("en", "USD", "The court ordered {e} to pay {v} in damages.", ("{e} must pay damages of {v}, the court ruled.", "The damages awarded against {e} amount to {v}.", "{e} owes {v} in damages."), 1e5, 9e9),
+    Fact("en", "percent", "{v} of the vines in {e} were destroyed by frost.", ("Frost wiped out {v} of the vines in {e}.", "In {e}, frost killed {v} of vines."), 3, 97),
+    Fact("en", "km", "The pipeline carries gas over {v} from the {e} field to the port.", ("Gas from the {e} field travels {v} by pipeline.", "The pipeline linking the {e} field to the port runs for {v}."), 2, 900),
+    Fact("en", "employees", "A strike at the {e} plant involved {v}.", ("{v} walked out at the {e} plant.", "{v} went on strike at the {e} plant."), 20, 60000),
+    Fact("en", "day", "The ferry {e} sank off Malta {v}.", ("The {e} ferry went down near Malta {v}.", "The sinking of the ferry {e} happened {v}."), 0, 0),
+    Fact("en", "year", "The {e} library moved to its present building {v}.", ("The {e} library has occupied its building since it moved there {v}.", "The relocation of the {e} library to a new building happened {v}."), 1880, 2020),
+)  # fmt: skip
+"""Written before the alignment by shared words. Its first measure on them was F1 .940, with 47 false
+contradictions in 1,996; counts of a part and prepositions were mended since."""
+
+LAST = (
+    Fact("fr", "EUR", "Le département de {e} a débloqué {v} pour réparer les digues.", ("Réparer les digues du département de {e} mobilise {v}.", "Le département de {e} consacre {v} à la réparation des digues."), 1e5, 9e9),
+    Fact("fr", "percent", "{v} des ruches de {e} ont péri cet hiver.", ("L'hiver a décimé {v} des ruches de {e}.", "À {e}, {v} des ruches n'ont pas passé l'hiver."), 3, 97),
+    Fact("fr", "salariés", "La grève au port de {e} a mobilisé {v}.", ("{v} ont cessé le travail au port de {e}.", "{v} ont débrayé lors de la grève au port de {e}."), 20, 60000),
+    Fact("fr", "day", "Le cargo {e} s'est échoué devant Ouessant {v}.", ("L'échouage du cargo {e} est survenu {v}.", "Le cargo {e} a heurté les rochers de Ouessant {v}."), 0, 0),
+    Fact("fr", "year", "Le phare de {e} a été électrifié {v}.", ("L'électrification du phare de {e} remonte à {v0}.", "Le phare de {e} fonctionne à l'électricité depuis son équipement {v}."), 1880, 2020),
+    Fact("en", "USD", "Insurers paid out {v} after the {e} flood.", ("The {e} flood left insurers with a bill of {v}.", "Claims from the {e} flood cost insurers {v}."), 1e5, 9e9),
+    Fact("en", "percent", "{v} of seats on the {e} council went to women.", ("Women won {v} of the seats on the {e} council.", "Women hold {v} of seats in the {e} council."), 3, 97),
+    Fact("en", "km", "The ridge above {e} runs for {v}.", ("Hikers can follow the ridge above {e} for {v}.", "The {e} ridge extends {v}."), 2, 900),
+    Fact("en", "visitors", "The garden festival at {e} sold tickets to {v}.", ("{v} bought tickets for the garden festival at {e}.", "The {e} garden festival was seen by {v}."), 300, 900000),
+    Fact("en", "day", "Surgeons at {e} performed the first transplant {v}.", ("The first transplant at {e} took place {v}.", "{e} surgeons transplanted their first organ {v}."), 0, 0),
+)  # fmt: skip
+"""Written after everything in the comparison, and measured once."""
+
 NAMES = ("Novalis", "Orphéo", "Castelmar", "Brindelac", "Tolbiac", "Merryweather", "Kestrel", "Valmorin", "Ostrava", "Pellegrin", "Haverford", "Zanzotto")  # fmt: skip
 FR_MONTHS = [
     "janvier",
@@ -340,7 +371,8 @@ def make(fact: Fact, rng: random.Random, *, contradicts: bool) -> Item:
     if not contradicts and rng.random() < 0.2:
         statement = said.format(e=other, v=(wrong(fact, value, rng)[0] if fact.kind not in ("year", "day") else claim), v0=claim.removeprefix("le ").removeprefix("en "))  # fmt: skip
         how = "other entity"
-    rivals = [f for f in FACTS + UNSEEN if f.kind == fact.kind and f.language == fact.language and f != fact]  # fmt: skip
+    pool = FACTS + UNSEEN + (FRESH if fact in FRESH else LAST if fact in LAST else ())
+    rivals = [f for f in pool if f.kind == fact.kind and f.language == fact.language and f != fact]  # fmt: skip
     if not contradicts and how != "other entity" and rivals and rng.random() < 0.2:
         rival = rng.choice(rivals)
         if fact.kind in ("year", "day"):

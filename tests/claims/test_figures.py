@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one case a line reads best
 """What single figures allow, and how they are compared."""
 
 import pytest
@@ -136,6 +137,18 @@ CASES = [
     ("Les clients sont satisfaits.", "12 clients sont satisfaits.", OPEN),
     ("Acme compte 45 salariés.", "", OPEN),
     ("Sales were 3,200 units.", "Sales were 3.2 thousand units.", AGREES),
+    # Clauses part once between two figures: "Tom" and "Zack" are both of the second.
+    ("Ann Wilk joined Rage in 1991.", "Wilk began with Greta in 1990, and joined Rage with Tom and Zack in 1991.", AGREES),
+    # The context states the claim's figure as near: only a reader can tell.
+    ("Moonlight's filming began in 2015.", "Filmed in Miami, Florida, beginning in 2015, Moonlight premiered at the Telluride Film Festival on September 2, 2016.", OPEN),
+    # An ordinal ranks its noun.
+    ("Funnybot is the second episode of the season.", "Funnybot aired on the first night of the season.", OPEN),
+    ("Funnybot is the second episode of the season.", "Funnybot is the first episode of the season.", CONTRADICTS),
+    # A number counts what the other counts, or something else.
+    ("The town of Acme had 208,800 in 2016.", "The town of Acme is 20 mi east of Leeds.", OPEN),
+    # A part is held against no whole.
+    ("140 employees walked out at the Acme plant.", "Acme has 207 employees across its plants.", OPEN),
+    ("140 salariés de l'usine Acme ont débrayé.", "L'usine Acme a licencié 207 salariés.", CONTRADICTS),
 ]  # fmt: skip
 
 
