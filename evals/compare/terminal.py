@@ -121,6 +121,8 @@ def _rate(found: Side) -> Text:
         text.append(f"\n{figures.between(found.interval)}", "dim")
     if found.unscored:
         text.append(f"\n{found.unscored} unscored", "yellow")
+    elif found.scored and found.bounds.low < found.bounds.high:
+        text.append("\nunscored in some repeats", "yellow")
     return text
 
 
@@ -130,7 +132,7 @@ def _change(mode: ModeComparison) -> Text:
     style = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green"}.get(mode.verdict, "")
     text = Text.assemble((figures.points(mode.difference), style))
     text.append(f" {figures.points_between(mode.interval)}", "dim")
-    if mode.first.unscored or mode.second.unscored:
+    if mode.bounds.low < mode.bounds.high:
         text.append(f"\nunscored: {figures.points_between(mode.bounds)}", "yellow")
     if mode.noise_floor is not None:
         text.append(f"\nnoise: ± {mode.noise_floor * 100:.1f}", "dim")
