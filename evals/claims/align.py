@@ -55,8 +55,6 @@ def alignment(place: Place, other: Place, *, only: bool = False) -> float:
     no_choice = only and _no_choice(place, other, local, shared)
     if _another_event(place, other) and not (no_choice and _says_more(place, local - shared)):
         return 0
-    if _a_part(place, other, local, shared):
-        return 0
     alike = not local or (
         len(shared) / len(local) >= 0.5 and not (shared < local and shared <= _MEASURES)
     )
@@ -83,6 +81,15 @@ def affinity(place: Place, other: Place) -> float:
     return found / max(1, len(names) + len(words))
 
 
+def counts_a_part(place: Place, other: Place) -> bool:
+    """Whether the claim counts some of what the context counts in all: it alone says more."""
+    local = undirected(place.nearby.words)
+    its_words = undirected(other.nearby.words)
+    own = local - matched(local, undirected(other.about.words))
+    said_more = any(not word.startswith("#") for word in own)
+    return place.figure.unit == "count" and said_more and not its_words - matched(its_words, local)
+
+
 def _no_choice(
     place: Place, other: Place, local: AbstractSet[str], shared: AbstractSet[str]
 ) -> bool:
@@ -103,13 +110,6 @@ def _another_event(place: Place, other: Place) -> bool:
     """Whether the context counts what happened to things, and the claim, it seems, all of them."""
     happened = _EVENTS & other.nearby.words
     return place.figure.unit == "count" and bool(happened - place.about.words)
-
-
-def _a_part(place: Place, other: Place, local: AbstractSet[str], shared: AbstractSet[str]) -> bool:
-    """Whether the claim counts some of what the context counts in all: it alone says more."""
-    own = any(not word.startswith("#") for word in local - shared)
-    its_own = undirected(other.nearby.words) - matched(undirected(other.nearby.words), local)
-    return place.figure.unit == "count" and own and not its_own
 
 
 def _says_more(place: Place, own: AbstractSet[str]) -> bool:

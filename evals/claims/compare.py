@@ -10,7 +10,7 @@ same thing: the entities of the claim, and enough of its other words, stand by t
 from collections.abc import Sequence
 from enum import StrEnum
 
-from evals.claims.align import affinity, alignment, comparable
+from evals.claims.align import affinity, alignment, comparable, counts_a_part
 from evals.claims.markup import plain
 from evals.claims.places import DATES, Place, known, places
 from evals.claims.readings import Figure, Reading
@@ -75,7 +75,9 @@ def _judge(place: Place, asked: Sequence[Place], known: Sequence[Place]) -> Comp
     for verdict in (Agreement.AGREES, Agreement.NOT_COMPARABLE, Agreement.CONTRADICTS):
         for found, other in verdicts:
             if found is verdict:
-                if verdict is Agreement.CONTRADICTS and _stated_too(place, other, rivals):
+                if verdict is Agreement.CONTRADICTS and (
+                    counts_a_part(place, other) or _stated_too(place, other, rivals)
+                ):
                     verdict = Agreement.NOT_COMPARABLE
                 return _said(verdict, claimed, other, _opposed(place, other))
     raise AssertionError("unreachable")
