@@ -21,8 +21,8 @@ OPTIONS = {
     "and needs no network).",
     "judge-repeat": "How many times each answer is judged, to measure the judges' own noise "
     "(default: 1).",
-    "dry-run": "Say how many calls the judges would make, with an estimate of tokens and cost, "
-    "and stop (default: no).",
+    "dry-run": "Say how many calls judges and scorers would make, with an estimate of tokens and "
+    "cost, and stop (default: no).",
     "budget-tokens": "Stop judging before this many tokens are spent (default: no bound).",
     "budget-cost": "Stop judging before this much money is spent, by [prices] (default: no bound).",
     "no-cache": "Call the model also where an answer to the very same call is on disk "
@@ -234,19 +234,20 @@ def models_for(
 def print_estimate(
     data: "Snapshot", evaluators: "Sequence[Evaluator]", folder: "RunFolder | None" = None
 ) -> ExitCode:
-    """Print what judging a run's outputs (or a snapshot's answers) would take."""
+    """Print what evaluating a run's outputs (or a snapshot's answers) would take."""
     import asyncio
     from collections.abc import AsyncIterator
 
+    from evals.config import load
     from evals.evaluator import Subject
-    from evals.judges import Judge
-    from evals.judges.estimate import estimate
     from evals.judges.terminal import estimates
+    from evals.llm import read_prices
+    from evals.llm.estimate import Caller, estimate
     from evals.report.terminal import console, show
     from evals.runs import recorded
     from evals.source import Sources
 
-    judges = [each for each in evaluators if isinstance(each, Judge)]
+    callers = [each for each in evaluators if isinstance(each, Caller)]
     sources = Sources(data)
 
     async def subjects() -> AsyncIterator[Subject]:
@@ -258,9 +259,9 @@ def print_estimate(
             yield sources.subject(case, await recorded(case))
 
     out = console()
-    prices = judges[0].models.prices if judges else None
-    found = asyncio.run(estimate(judges, subjects()))
-    show(estimates(found, prices.currency if prices else ""), out)
+    prices = read_prices(load())
+    found = asyncio.run(estimate(callers, subjects(), prices))
+    show(estimates(found, prices.currency), out)
     return ExitCode.OK
 
 

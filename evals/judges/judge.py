@@ -6,22 +6,34 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from evals.domain import Evaluation, FailureMode, JsonValue, ScoreState, Usage
 from evals.evaluator import Subject
+from evals.fingerprint import code_version
 from evals.judges.context import material
 from evals.judges.contract import Fate, Reading, read, reply_model, unscored
 from evals.judges.definition import Definition
 from evals.judges.prompt import CLOSING, OPENING, Prompt, instructions, prompt
 from evals.judges.settle import Settled, settle
 from evals.llm import Models, Request, Structured, Tier, add_usage
+from evals.llm.estimate import tokens_of
 
 MAX_MATERIAL = 400_000
 """Characters of material that a judge is shown; more is unscored, never cut."""
 _REASONS = {"refused": "refusal", "over_budget": "budget"}
-_MACHINERY = ("context.py", "contract.py", "prompt.py", "settle.py")
+_MACHINERY = (
+    *(f"judges/{name}.py" for name in ("context", "contract", "prompt", "settle")),
+    "llm/structured.py",
+    "quotes",
+)
+_NEEDED_FOR = {
+    "sources": ("citations", "source.py"),
+    "study": ("source.py",),
+    "quotes": ("citations", "source.py"),
+    "figures": ("citations", "claims"),
+}
+"""The code behind contexts and settlers, which decides verdicts too."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +67,7 @@ class Judge:
 
     @cached_property
     def version(self) -> str:
-        """A hash of definition, prompt, reading of replies, model and parameters."""
+        """A hash of definition, prompt, the code that reads and settles, model and parameters."""
         return judge_version(self.definition, self.tier)
 
     async def aclose(self) -> None:
@@ -64,12 +76,11 @@ class Judge:
 
     async def evaluate(self, subject: Subject) -> Evaluation:
         """One score a mode: the number of defects whose passage stands in the answer."""
-        settled = {mode.name: settle(mode.settled_by, subject) for mode in self.definition.modes}
-        if all(each.absent or each.impossible for each in settled.values()):
+        settled = self._settle(subject)
+        if _all_settled(settled):
             return self._evaluation(unscored(self._names, "", settled), {"calls": 0}, [Usage()])
         call = self.prompt(subject)
-        size = sum(len(message["content"]) for message in call.messages)
-        if size > self.max_material:
+        if self._too_long(call):
             reason = f"the material is longer than {self.max_material} characters"
             return self._evaluation(unscored(self._names, reason, settled), {"calls": 0}, [Usage()])
         results = await asyncio.gather(
@@ -80,13 +91,24 @@ class Judge:
             about |= {"repeats": _repeats([each for each, _, _ in results], self._names)}
         return self._evaluation(reading, about, [usage for _, _, usage in results])
 
-    def needs_no_call(self, subject: Subject) -> bool:
-        """Whether code settles every mode of the judge for this answer."""
-        return _all_settled(self._settle(subject))
+    @property
+    def tiers(self) -> dict[str, Tier]:
+        """What it calls, under its own name."""
+        return {self.name: self.tier}
+
+    async def plan(self, subject: Subject) -> dict[str, list[int]]:
+        """The input tokens of each call that an answer would take; none is made."""
+        if _all_settled(self._settle(subject)) or self._too_long(call := self.prompt(subject)):
+            return {}
+        tokens = tokens_of(call.messages, reply_model(self._names, call.seal), self.name)
+        return {self.name: [tokens] * self.repeats}
 
     def prompt(self, subject: Subject) -> Prompt:
         """What the judge is sent for an answer."""
-        return prompt(self.definition, self.version, material(self.definition, subject))
+        return prompt(self.definition, material(self.definition, subject))
+
+    def _too_long(self, call: Prompt) -> bool:
+        return sum(len(message["content"]) for message in call.messages) > self.max_material
 
     def _settle(self, subject: Subject) -> dict[str, Settled]:
         return {mode.name: settle(mode.settled_by, subject) for mode in self.definition.modes}
@@ -127,18 +149,17 @@ def judge_version(definition: Definition, tier: Tier) -> str:
     identity = {
         "definition": definition.model_dump(mode="json", exclude={"tier"}),
         "prompt": [instructions(definition), OPENING, CLOSING],
-        "model": tier.model,
-        "api": tier.api,
-        "endpoint": tier.endpoint,
-        "structured": tier.structured,
-        "parameters": tier.stated(),
-        "extra": tier.extra,
-        "code": {
-            name: (Path(__file__).parent / name).read_text(encoding="utf-8") for name in _MACHINERY
-        },
+        **tier.identity(),
+        "code": code_version(*_code(definition)),
     }
     text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _code(definition: Definition) -> list[str]:
+    """The code that decides the verdicts of a judge beside its model."""
+    uses = {*definition.context, *(mode.settled_by for mode in definition.modes)}
+    return [*_MACHINERY, *(name for use in uses for name in _NEEDED_FOR.get(use or "", ()))]
 
 
 def _all_settled(settled: Mapping[str, Settled]) -> bool:

@@ -56,13 +56,14 @@ class Prompt(NamedTuple):
     mark: str
 
 
-def prompt(definition: Definition, version: str, blocks: Iterable[Block]) -> Prompt:
+def prompt(definition: Definition, blocks: Iterable[Block]) -> Prompt:
     """The call that shows ``blocks`` to a judge; the same material gives the same call."""
-    seal, mark, material = marked(version, blocks)
+    system = instructions(definition)
+    seal, mark, material = marked(system, blocks)
     opening = OPENING.format(seal=seal, mark=mark)
     modes = ", ".join(mode.name for mode in definition.modes)
     closing = CLOSING.format(seal=seal, modes=modes)
-    system, user = instructions(definition), "\n".join([opening, *material, closing])
+    user = "\n".join([opening, *material, closing])
     return Prompt(
         ({"role": "system", "content": system}, {"role": "user", "content": user}), seal, mark
     )
@@ -88,10 +89,14 @@ def _mode(mode: Mode) -> str:
     return "\n".join(lines)
 
 
-def marked(version: str, blocks: Iterable[Block]) -> tuple[str, str, list[str]]:
-    """A seal, a mark, and the lines of ``blocks``, all but their titles behind the mark."""
+def marked(instructions: str, blocks: Iterable[Block]) -> tuple[str, str, list[str]]:
+    """A seal, a mark, and the lines of ``blocks``, all but their titles behind the mark.
+
+    Seal and mark follow from instructions and material alone, so that the same call has the same
+    answer in the cache whatever becomes of the code that reads it.
+    """
     shown = [Block(each.title, _shown(each.text)) for each in blocks]
-    seal, mark = _nonces(version, shown)
+    seal, mark = _nonces(instructions, shown)
     lines = []
     for block in shown:
         lines.append(f"{block.title}:")
@@ -99,11 +104,11 @@ def marked(version: str, blocks: Iterable[Block]) -> tuple[str, str, list[str]]:
     return seal, mark, lines
 
 
-def _nonces(version: str, blocks: list[Block]) -> tuple[str, str]:
+def _nonces(instructions: str, blocks: list[Block]) -> tuple[str, str]:
     """A seal and a mark that occur nowhere in the material."""
     text = "\0".join(part for block in blocks for part in block)
     for attempt in range(1000):
-        digest = hashlib.sha256(f"{version}/{attempt}/{text}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{instructions}/{attempt}/{text}".encode()).hexdigest()
         seal, mark = digest[:16], f"{digest[16:22]}|"
         if seal not in text and mark not in text:
             return seal, mark

@@ -8,20 +8,22 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.judges.account import Account
-from evals.judges.estimate import Estimate
+from evals.llm.estimate import Estimate
 from evals.report.text import line
 
 
 def estimates(found: Sequence[Estimate], currency: str) -> RenderableType:
-    """One row a judge and their sum."""
+    """One row a judge or scorer and their sum."""
     if not found:
-        return Text("No judge was chosen: nothing would be called.")
-    table = _table("Judge", "Model")
+        return Text(
+            "No judge and no scorer that calls a model was chosen: nothing would be called."
+        )
+    table = _table("Judge or scorer", "Model")
     for heading in ("Answers", "No call", "Calls", "Input tokens", "Output tokens", "Cost"):
         table.add_column(heading, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
-            each.judge,
+            each.name,
             each.model,
             *(f"{n:,}" for n in (each.answers, each.settled, each.calls)),
             f"{each.input_tokens:,}",

@@ -106,6 +106,17 @@ class Tier(Parameters):
     extra: dict[str, JsonValue] = {}
     """Sent in the request as is, for what this endpoint alone knows."""
 
+    def identity(self) -> dict[str, JsonValue]:
+        """All of the tier that decides an answer: keys, patience and retries do not."""
+        return {
+            "model": self.model,
+            "api": self.api,
+            "endpoint": self.endpoint,
+            "structured": self.structured,
+            "parameters": self.stated(),
+            "extra": self.extra,
+        }
+
     @field_validator("endpoint")
     @classmethod
     def _is_a_bare_url(cls, value: str) -> str:

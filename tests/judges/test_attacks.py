@@ -28,6 +28,7 @@ from tests.servers.openai_server import Call, OpenAIServer, Reply, Say
 
 ATTACKS = attacks()
 JUDGE = definition(MODE, context=("question", "history", "study", "sources", "tools"))
+OTHER = JUDGE.model_copy(update={"task": "You look elsewhere."})
 _ORDER = re.compile(r"verdict\s+absent|v e r d i c t absent|aucun défaut|no defect", re.IGNORECASE)
 
 
@@ -165,7 +166,7 @@ async def test_an_obedient_judge_cannot_cite_what_does_not_stand() -> None:
 )
 def test_no_text_gets_a_line_of_its_own(texts: list[str]) -> None:
     blocks = [Block(f"PART {number}", text) for number, text in enumerate(texts)]
-    made = prompt(JUDGE, "v1", blocks)
+    made = prompt(JUDGE, blocks)
     user = str(made.messages[1]["content"])
     unmarked = [line for line in user.splitlines() if not line.startswith(made.mark)]
     modes = ", ".join(mode.name for mode in JUDGE.modes)
@@ -175,6 +176,6 @@ def test_no_text_gets_a_line_of_its_own(texts: list[str]) -> None:
         *CLOSING.format(seal=made.seal, modes=modes).splitlines(),
     ]
     assert not any(made.seal in text or made.mark in text for text in texts)
-    assert prompt(JUDGE, "v1", blocks) == made
-    assert prompt(JUDGE, "v2", blocks).seal != made.seal
+    assert prompt(JUDGE, blocks) == made
+    assert prompt(OTHER, blocks).seal != made.seal
     json.dumps(made.messages).encode()

@@ -1,10 +1,16 @@
 """Definitions: those shipped, one's own, and what their versions depend on."""
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import evals
 from evals.config import load
 from evals.errors import UsageError
 from evals.judges import definitions, load_judges
@@ -162,6 +168,58 @@ def test_model_and_parameters_are_in_the_version(change: dict[str, object]) -> N
     other = Tier.model_validate({**base.model_dump(), **change})
     judge = definition("vague")
     assert judge_version(judge, base) != judge_version(judge, other)
+
+
+@pytest.mark.parametrize(
+    ("changed", "judges"),
+    [
+        ("quotes/verify.py", {"anchoring", "relevance", "synthesis"}),
+        ("judges/contract.py", {"anchoring", "relevance", "synthesis"}),
+        ("claims/figures.py", {"anchoring"}),
+        ("claims/lexicon.toml", {"anchoring"}),
+        ("citations/parse.py", {"anchoring"}),
+        ("report/html.py", set()),
+    ],
+)
+def test_the_code_that_decides_verdicts_is_in_the_version(
+    package: Path, changed: str, judges: set[str]
+) -> None:
+    before = _versions(package)
+    file = package / "evals" / changed
+    content = file.read_bytes()
+    file.write_bytes(content + b"# changed\n")
+    after = _versions(package)
+    file.write_bytes(content)
+    assert {name for name in before if before[name] != after[name]} == judges
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the code, to be changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(evals.__file__).parent, folder / "evals", ignore=ignored)
+    return folder
+
+
+def _versions(package: Path) -> dict[str, str]:
+    """The versions of the shipped judges by the code in ``package``."""
+    program = (
+        "import json; from evals.config import Config; from evals.judges import definitions\n"
+        "from evals.judges.judge import judge_version; from evals.llm import Tier\n"
+        "known = definitions(Config(None, {}))\n"
+        "print(json.dumps({n: judge_version(d, Tier(model='m')) for n, d in known.items()}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=package,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    found: dict[str, str] = json.loads(said.stdout)
+    return found
 
 
 def test_what_decides_no_verdict_is_not_in_the_version() -> None:
