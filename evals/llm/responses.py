@@ -72,9 +72,10 @@ def _items(message: dict[str, Any]) -> list[dict[str, Any]]:
     if message.get("items"):
         return list(message["items"])
     items: list[dict[str, Any]] = []
-    if message.get("content"):
+    content = message.get("content") or ""
+    if content or not message.get("tool_calls"):
         # The type could be left out for OpenAI; other servers of this API ask for it.
-        items.append({"type": "message", "role": message["role"], "content": message["content"]})
+        items.append({"type": "message", "role": message["role"], "content": content})
     items += [
         {
             "type": "function_call",

@@ -555,6 +555,19 @@ async def test_parallel_calls_that_a_server_all_numbers_0_stay_apart() -> None:
     ]
 
 
+async def test_a_turn_without_words_is_still_a_turn() -> None:
+    history = ({"role": "user", "content": ""}, {"role": "assistant", "content": ""})
+    with OpenAIServer([Say("a")]) as server:
+        request = ask(tier(server, "responses"))
+        request = request.model_copy(update={"messages": (*history, *request.messages[1:])})
+        await complete(server, request)
+    assert [message["role"] for message in server.calls[0].messages] == [
+        "user",
+        "assistant",
+        "user",
+    ]
+
+
 async def test_what_a_tier_adds_takes_nothing_away() -> None:
     with OpenAIServer([Say("a")]) as server:
         extra = {"reasoning": {"summary": "auto"}, "user": "u"}
