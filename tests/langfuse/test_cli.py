@@ -4,11 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from evals.cli.app import main
+from evals.config import load
 from evals.snapshot import open_snapshot, write_snapshot
 from tests.conftest import ROOT
 from tests.servers.langfuse_server import LangfuseServer
@@ -40,6 +44,19 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, "COLUMNS": "110"},
     )
+
+
+def run_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str]:
+    """Run ``ancrage`` in this very process, which starts faster; returns exit code and errors."""
+    monkeypatch.setattr(sys, "argv", ["ancrage", *arguments])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    code = ended.value.code
+    assert isinstance(code, int)
+    return code, capsys.readouterr().err
 
 
 def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: Path) -> None:
@@ -115,6 +132,42 @@ def test_production_is_checked_and_scored_in_place(
     assert {row["subject"]["kind"] for row in server.store.scores.values()} == {"trace"}
 
 
+def test_a_killed_experiment_is_published_as_far_as_it_went(
+    server: LangfuseServer, demo: str, tmp_path: Path
+) -> None:
+    (tmp_path / "evals.toml").write_text("[langfuse]\npoll = 0.05\n", encoding="utf-8")
+    assert run("push", demo, "--dataset", "d", cwd=tmp_path).returncode == 0
+    server.faults.slow["/otel"] = 1.0
+    arguments = ("experiment", "--dataset", "d", "--run-name", "tué")
+    process = subprocess.Popen(
+        [BIN / "ancrage", *arguments, "--concurrency", "1"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    journal = tmp_path / "runs" / "tué" / "outputs.jsonl"
+    end = time.monotonic() + 60
+    while not (journal.exists() and journal.read_bytes().count(b"\n") >= 3):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    server.faults.slow.clear()
+    for _ in range(2):
+        published = run("publish", "tué", cwd=tmp_path)
+        assert published.returncode == 0, published.stdout + published.stderr
+    outputs = journal.read_bytes().count(b"\n")
+    assert f"seen in Langfuse: {outputs} items" in published.stdout
+    tasks = Counter(
+        row["experiment"]["item.id"]
+        for row in server.store.observations.values()
+        if row["name"] == "experiment-item-task"
+    )
+    assert len(tasks) >= outputs
+    assert set(tasks.values()) == {1}
+
+
 def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
     server: LangfuseServer, demo: str, tmp_path: Path
 ) -> None:
@@ -146,15 +199,21 @@ def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
     ],
 )
 def test_without_keys_each_command_says_what_it_would_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    said: str,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    load.cache_clear()
     for name in ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY", "LANGFUSE_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "LANGFUSE_SECRET_KEY" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    code, errors = run_here(monkeypatch, capsys, *arguments)
+    assert code == 2
+    assert said in errors
+    assert "LANGFUSE_SECRET_KEY" in errors
+    assert len(errors.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -169,12 +228,16 @@ def test_without_keys_each_command_says_what_it_would_do(
     ],
 )
 def test_wrong_use_is_one_line(
-    server: LangfuseServer, tmp_path: Path, arguments: tuple[str, ...], said: str
+    server: LangfuseServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    said: str,
 ) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    code, errors = run_here(monkeypatch, capsys, *arguments)
+    assert code == 2
+    assert said in errors
+    assert "Traceback" not in errors
 
 
 def test_without_the_package_the_line_says_what_to_install(tmp_path: Path) -> None:
