@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from invoke.program import Program
 
+from evals import __version__
+from evals.cli import namespace
+from evals.config import load
 from tests.compare.runs import world, write_run
 
 
@@ -81,12 +85,21 @@ def test_gate_goes_from_inconclusive_to_ship_to_dont_ship(place: Path) -> None:
     ],
 )
 def test_wrong_use_exits_2_with_one_line(
-    arguments: tuple[str, ...], words: str, place: Path
+    arguments: tuple[str, ...],
+    words: str,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    found = run(*arguments, cwd=place)
-    assert found.returncode == 2, found.stdout
-    assert words in found.stderr
-    assert len(found.stderr.strip().splitlines()) == 1
+    monkeypatch.chdir(place)
+    load.cache_clear()
+    with pytest.raises(SystemExit) as end:
+        Program(namespace=namespace, version=__version__).run(["invoke", *arguments])
+    load.cache_clear()
+    assert end.value.code == 2
+    said = capfd.readouterr().err
+    assert words in said
+    assert len(said.strip().splitlines()) == 1
 
 
 def test_compare_groups_baselines_and_further_runs(place: Path) -> None:

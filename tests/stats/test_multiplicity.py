@@ -1,9 +1,12 @@
 """Adjusted p-values against statsmodels, and the gain for discrete tests."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
 from evals.stats import benjamini_hochberg, holm, mcnemar
@@ -11,10 +14,27 @@ from evals.stats import benjamini_hochberg, holm, mcnemar
 _P = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
+@settings(max_examples=15)  # statsmodels collects all garbage at each call
 @given(_P)
 def test_agree_with_statsmodels(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
     assert benjamini_hochberg(p) == pytest.approx(multipletests(p, method="fdr_bh")[1], abs=1e-12)
+
+
+@given(_P)
+def test_false_discoveries_agree_with_scipy(p: list[float]) -> None:
+    assert benjamini_hochberg(p) == pytest.approx(false_discovery_control(p), abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
+def test_holm_is_the_closure_of_bonferroni(p: list[float]) -> None:
+    """A hypothesis falls when every family that holds it falls to Bonferroni's test."""
+    families = [f for size in range(1, len(p) + 1) for f in combinations(range(len(p)), size)]
+    bonferroni = {
+        family: min(1.0, len(family) * min(p[at] for at in family)) for family in families
+    }
+    expected = [max(v for f, v in bonferroni.items() if at in f) for at in range(len(p))]
+    assert holm(p) == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=8))
