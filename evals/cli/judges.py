@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from evals.evaluator import Evaluator
     from evals.llm import Models
     from evals.runs import RunFolder
+    from evals.runs.record import ScoringFolder
     from evals.snapshot import Snapshot
 
 OPTIONS = {
@@ -266,17 +267,35 @@ def print_estimate(
 
 
 def print_accounts(folder: "RunFolder") -> ExitCode:
-    """Print what the judges of a run's newest scoring did; INCOMPLETE when one fell short."""
+    """Print what judges and the hallucination scorer did in a run's newest scoring.
+
+    INCOMPLETE when a judge fell short of [judges] min_coverage.
+    """
+    scorings = folder.scorings()
+    evaluators = scorings[-1].scoring.evaluators if scorings else ()
+    if any(info.name == "hallucination" for info in evaluators):
+        _print_claims(scorings[-1])
+    if any("judge" in info.details for info in evaluators):
+        return _print_judges(folder, scorings[-1])
+    return ExitCode.OK
+
+
+def _print_claims(scoring: "ScoringFolder") -> None:
+    from evals.hallucination.account import account_of_claims
+    from evals.report.terminal import console, show
+
+    if words := account_of_claims(scoring):
+        show(words, console())
+
+
+def _print_judges(folder: "RunFolder", scoring: "ScoringFolder") -> ExitCode:
     from evals.config import load
     from evals.judges.account import accounts
     from evals.judges.select import Settings
     from evals.judges.terminal import accounted
     from evals.report.terminal import console, show
 
-    scorings = folder.scorings()
-    found = accounts(folder, scorings[-1]) if scorings else []
-    if not found:
-        return ExitCode.OK
+    found = accounts(folder, scoring)
     minimum = load().table("judges", Settings).min_coverage
     if words := accounted(found, minimum):
         show(words, console())

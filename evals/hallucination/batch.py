@@ -13,13 +13,14 @@ from evals.config import describe
 from evals.domain import Answer, Case, CaseInput, Frozen, JsonValue, Output, OutputState, Provenance
 from evals.errors import UsageError
 from evals.evaluator import Subject
-from evals.hallucination.context import output_of
+from evals.hallucination.context import called, output_of
 
 logger = logging.getLogger(__name__)
 
 Produced = str | Answer | Output | None
 Target = Callable[[Case], Produced | Awaitable[Produced]]
-"""The assistant under test; what it raises is an output ``failed``."""
+"""The assistant under test, async or called in threads, several at once; what it raises is an
+output ``failed``."""
 
 
 class Result(Protocol):
@@ -184,10 +185,7 @@ def _case(item: Case | str | Mapping[str, object], position: int) -> Case:
 
 async def _answer(target: Target, case: Case) -> Output:
     try:
-        produced = target(case)
-        if inspect.isawaitable(produced):
-            produced = await produced
-        return output_of(case.id, produced)
+        return output_of(case.id, await called(target, case))
     except Exception as error:  # noqa: BLE001  one item must not stop the batch
         return Output(
             case_id=case.id,

@@ -1,8 +1,10 @@
 """What claims are held against: texts given once, or found for each run at scoring time."""
 
+import asyncio
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import ParamSpec, TypeVar, cast
 
 from evals.domain import (
     Answer,
@@ -20,9 +22,12 @@ from evals.evaluator import Subject
 from evals.hallucination.model import ContextItem, Evidence
 from evals.quotes import find_passage
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 Texts = Iterable[str | ContextItem]
 GetContext = Callable[[Subject], Texts | Awaitable[Texts]]
-"""Finds the context of a run, given its case and output; may be async."""
+"""Finds the context of a run, given its case and output; async, or called in a thread."""
 
 
 def make_run(
@@ -87,10 +92,16 @@ def items(texts: Texts) -> tuple[ContextItem, ...]:
 
 async def resolve(get_context: GetContext, run: Subject) -> tuple[ContextItem, ...]:
     """What ``get_context`` finds for ``run``."""
-    found = get_context(run)
-    if inspect.isawaitable(found):
-        found = await found
-    return items(found or ())
+    return items(await called(get_context, run) or ())
+
+
+async def called(function: Callable[P, T | Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What a function gives, async or not; one that is not runs in a thread and holds up nobody."""
+    own = getattr(function, "__call__", function)  # noqa: B004  an object can be a function too
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(own):
+        return await cast("Awaitable[T]", function(*args, **kwargs))
+    found = await asyncio.to_thread(function, *args, **kwargs)
+    return await found if inspect.isawaitable(found) else found
 
 
 def tool_context(run: Subject) -> list[ContextItem]:

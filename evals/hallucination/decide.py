@@ -8,12 +8,16 @@ words that stand in the context.
 from collections.abc import Sequence
 
 from evals.claims import Agreement, compare_figures
+from evals.fingerprint import code_version
 from evals.hallucination.code import Context, Told, by_figures, by_words
 from evals.hallucination.model import ClaimVerdict, Opinion, Verdict
 from evals.hallucination.wording import subjective, values
 
-DECISION_VERSION = "1.0.0"
-"""Changes whenever the same opinions come to another verdict."""
+
+def decision_version() -> str:
+    """Changes with all the code that makes a verdict of claim, context and opinions."""
+    own = (f"hallucination/{name}.py" for name in ("code", "context", "decide", "reply", "wording"))
+    return code_version(*own, "claims", "quotes")
 
 
 def settle(

@@ -3,6 +3,8 @@
 from evals.domain import Evaluation, FailureMode, Finding, JsonValue, Passage, Score
 from evals.hallucination.model import ClaimVerdict, HallucinationResult, State, Verdict
 
+NAME = "hallucination"
+"""The scorer's name, in records and options."""
 HALLUCINATED = FailureMode(
     name="hallucinated_claim",
     title="Hallucinated claim",

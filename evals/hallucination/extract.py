@@ -9,10 +9,14 @@ from evals.claims import EXTRACTOR_VERSION, Claim, extract_claims
 from evals.domain import JsonValue, Usage
 from evals.evaluator import Subject
 from evals.hallucination.model import Prompt
-from evals.hallucination.prompt import EXTRACT, extract_call, version
+from evals.hallucination.prompt import EXTRACT, caller_version, extract_call, version
 from evals.hallucination.reply import reply_model
 from evals.llm import Models, Request, Tier
+from evals.llm.estimate import tokens_of
 from evals.quotes import find_passage
+
+RULES_ALONE = " (rules alone)"
+"""Ends the version of an extraction that had to do without its model."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,17 @@ class LLMExtractor:
 
     @property
     def version(self) -> str:
-        """The model, the words of the prompt, and the rules beneath."""
-        return f"{self.tier.model}:{version(EXTRACT)}+rules-{EXTRACTOR_VERSION}"
+        """The model, its parameters, the words of the prompt, and the rules beneath."""
+        return f"{caller_version(EXTRACT, self.tier)}+rules-{EXTRACTOR_VERSION}"
+
+    def tokens(self, run: Subject) -> int:
+        """About how many tokens the call would take in."""
+        call = extract_call(run.case.input.question, run.text)
+        return tokens_of(call.messages, reply_model("claims", call.seal), "claims")
+
+    async def aclose(self) -> None:
+        """Close the connections that calls opened."""
+        await self.models.aclose()
 
     async def extract(self, run: Subject) -> Extraction:
         """The claims of the output's text, in the order they stand there."""
@@ -82,7 +95,9 @@ class LLMExtractor:
         )
         if reply.value is None:
             note = f"claims by rules, since the model gave none: {reply.problem}: {reply.reason}"
-            return Extraction(known, f"rules-{EXTRACTOR_VERSION}", (prompt,), reply.usage, (note,))
+            return Extraction(
+                known, f"{self.version}{RULES_ALONE}", (prompt,), reply.usage, (note,)
+            )
         claims, notes = _anchored(reply.value.entries, run.text, call.mark)
         left_out = [
             each

@@ -14,6 +14,7 @@ from evals.config import Config, describe
 from evals.domain import Frozen, JsonValue
 from evals.errors import AncrageError, ExitCode, UsageError
 from evals.hallucination.context import make_run, recorded_context
+from evals.hallucination.extract import RULES_ALONE
 from evals.hallucination.model import HallucinationResult, State, Verdict
 from evals.hallucination.scorer import HallucinationScorer
 from evals.hallucination.settings import HallucinationSettings, scorer_of
@@ -113,10 +114,10 @@ def settings_of(config: Config, **chosen: object) -> HallucinationSettings:
 
 def _done(target: Path, scorer: HallucinationScorer, tally: _Tally) -> set[str]:
     found: set[str] = set()
-    wanted = {name: value for name, value in scorer.versions.items() if name != "extractor"}
     for result in read(target, HallucinationResult):
-        told = {name: value for name, value in result.versions.items() if name != "extractor"}
-        if told != wanted or result.scale != scorer.scale:
+        extractor = result.versions["extractor"].removesuffix(RULES_ALONE)
+        told = {**result.versions, "extractor": extractor}
+        if told != scorer.versions or result.scale != scorer.scale:
             raise UsageError(f"{target} was made by another scorer: give another --out")
         found.add(result.run_id)
         tally.add(result)
@@ -152,6 +153,8 @@ async def _score(
                     group.create_task(worker())
         except* AncrageError as errors:
             known += errors.exceptions
+        finally:
+            await scorer.aclose()
     if known:
         raise known[0]
 

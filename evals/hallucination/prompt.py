@@ -5,6 +5,7 @@ seal derived likewise, as for judges: see ``evals.judges.prompt``.
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from evals.hallucination.model import ContextItem
 from evals.hallucination.wording import speculative, subjective
 from evals.judges.context import Block
 from evals.judges.prompt import marked
+from evals.llm import Tier
 
 _MATERIAL = """\
 How you are given the material:
@@ -79,8 +81,17 @@ class Call(NamedTuple):
 
 def version(instructions: str) -> str:
     """Changes with the words of a prompt."""
-    whole = instructions + _OPENING + _CLOSING
-    return hashlib.sha256(whole.encode()).hexdigest()[:12]
+    return _digest(instructions + _OPENING + _CLOSING)
+
+
+def caller_version(instructions: str, tier: Tier) -> str:
+    """The model, the version of the prompt, and a hash of endpoint and parameters."""
+    identity = json.dumps(tier.identity(), sort_keys=True)
+    return f"{tier.model}:{version(instructions)}:{_digest(identity)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def verdicts_call(question: str, claims: Sequence[Claim], context: Sequence[ContextItem]) -> Call:

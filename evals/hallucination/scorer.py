@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evals.claims import COMPARISON_VERSION, Claim
+from evals.claims import COMPARISON_VERSION, Claim, extract_claims
 from evals.domain import Evaluation, FailureMode, OutputState
 from evals.errors import AncrageError, UsageError
 from evals.evaluator import Subject
 from evals.hallucination.code import Context
-from evals.hallucination.context import GetContext, Texts, items, resolve
-from evals.hallucination.decide import DECISION_VERSION, settle
-from evals.hallucination.evaluation import MODES, evaluation_of
+from evals.hallucination.context import GetContext, Texts, called, items, resolve
+from evals.hallucination.decide import decision_version, settle
+from evals.hallucination.evaluation import MODES, NAME, evaluation_of
 from evals.hallucination.extract import Extraction, Extractor, LLMExtractor, RuleExtractor
 from evals.hallucination.model import (
     ContextItem,
@@ -35,7 +35,7 @@ class HallucinationScorer:
     context: tuple[ContextItem, ...] = ()
     get_context: GetContext | None = None
     scale: float = 1.0
-    name: str = "hallucination"
+    name: str = NAME
 
     @property
     def versions(self) -> dict[str, str]:
@@ -43,7 +43,7 @@ class HallucinationScorer:
         return {
             "extractor": self.extractor.version,
             "figures": COMPARISON_VERSION,
-            "decision": DECISION_VERSION,
+            "decision": decision_version(),
             **{each.name: each.version for each in self.verifiers},
         }
 
@@ -77,22 +77,61 @@ class HallucinationScorer:
         found = await self.extractor.extract(run)
         if not found.claims:
             return self._result(run, found)
-        try:
-            context = await resolve(self.get_context, run) if self.get_context else self.context
-        except Exception as error:  # noqa: BLE001  the user's function can fail in any way
-            reason = f"get_context raised {type(error).__name__}: {error}"
-            return self._result(run, found, problem=reason)
-        if not context:
-            whose = "get_context found no context" if self.get_context else "the context is empty"
-            return self._result(run, found, problem=f"{whose}: nothing to hold claims against")
+        context = await self._held_against(run)
+        if isinstance(context, str):
+            return self._result(run, found, problem=context)
         said = await asyncio.gather(
             *(_ask(each, run, found.claims, context) for each in self.verifiers)
         )
         return self._result(run, found, context, said)
 
+    @property
+    def tiers(self) -> dict[str, Tier]:
+        """What models it calls, by purpose."""
+        return {self._purpose(each): each.tier for each in self._callers}
+
+    async def plan(self, subject: Subject) -> dict[str, list[int]]:
+        """The input tokens of each call that an output would take, by purpose; none is made.
+
+        Claims that a model would list are counted as the rules cut them.
+        """
+        planned = {}
+        if isinstance(self.extractor, LLMExtractor):
+            planned[self._purpose(self.extractor)] = [self.extractor.tokens(subject)]
+        claims = extract_claims(subject.text)
+        asked = [each for each in self.verifiers if isinstance(each, LLMVerifier)]
+        context = await self._held_against(subject) if claims and asked else ""
+        if not isinstance(context, str):
+            for each in asked:
+                planned[self._purpose(each)] = [each.tokens(subject, claims, context)]
+        return planned
+
+    @property
+    def _callers(self) -> list[LLMVerifier | LLMExtractor]:
+        every = (self.extractor, *self.verifiers)
+        return [each for each in every if isinstance(each, LLMVerifier | LLMExtractor)]
+
+    def _purpose(self, caller: LLMVerifier | LLMExtractor) -> str:
+        what = caller.name if isinstance(caller, LLMVerifier) else "claims"
+        return f"{self.name}: {what}"
+
+    async def aclose(self) -> None:
+        """Close the connections that scoring opened."""
+        for each in self._callers:
+            await each.aclose()
+
     async def evaluate(self, subject: Subject) -> Evaluation:
         """The score as counts of contradicted and unsupported claims, one finding each."""
         return evaluation_of(await self.score(subject), subject.text, self.name, self.version)
+
+    async def _held_against(self, run: Subject) -> tuple[ContextItem, ...] | str:
+        """The context of a run, or why there is none."""
+        try:
+            context = await resolve(self.get_context, run) if self.get_context else self.context
+        except Exception as error:  # noqa: BLE001  the user's function can fail in any way
+            return f"get_context raised {type(error).__name__}: {error}"
+        whose = "get_context found no context" if self.get_context else "the context is empty"
+        return context or f"{whose}: nothing to hold claims against"
 
     def _result(
         self,
@@ -137,7 +176,7 @@ async def _ask(
 ) -> Verification:
     """One opinion a claim, whatever the verifier does."""
     try:
-        said = await verifier.verify(run, claims, context)
+        said = await called(verifier.verify, run, claims, context)
     except (AncrageError, asyncio.CancelledError):
         raise
     except Exception as error:  # noqa: BLE001  a faulty verifier leaves its claims unscored

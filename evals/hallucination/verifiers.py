@@ -1,6 +1,6 @@
 """Who gives verdicts: a language model, or an NLI model."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,9 +8,10 @@ from evals.claims import Claim
 from evals.domain import Usage
 from evals.evaluator import Subject
 from evals.hallucination.model import ContextItem, Opinion, Prompt, Verdict
-from evals.hallucination.prompt import VERDICTS, verdicts_call, version
+from evals.hallucination.prompt import VERDICTS, caller_version, verdicts_call, version
 from evals.hallucination.reply import read_verdicts, reply_model
 from evals.llm import Models, Request, Tier
+from evals.llm.estimate import tokens_of
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Verification:
 
 
 class ClaimVerifier(Protocol):
-    """Holds claims against a context that is not empty.
+    """Holds claims against a context that is not empty; ``verify`` may be async.
 
     A verdict that cannot be had is an opinion ``unscored`` with the reason.
     """
@@ -35,9 +36,9 @@ class ClaimVerifier(Protocol):
     @property
     def version(self) -> str: ...
 
-    async def verify(
+    def verify(
         self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]
-    ) -> Verification: ...
+    ) -> Verification | Awaitable[Verification]: ...
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,17 @@ class LLMVerifier:
 
     @property
     def version(self) -> str:
-        """The model and the words of the prompt."""
-        return f"{self.tier.model}:{version(VERDICTS)}"
+        """The model, its parameters and endpoint, and the words of the prompt."""
+        return caller_version(VERDICTS, self.tier)
+
+    def tokens(self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]) -> int:
+        """About how many tokens the call would take in."""
+        call = verdicts_call(run.case.input.question, claims, context)
+        return tokens_of(call.messages, reply_model("verdicts", call.seal), "verdicts")
+
+    async def aclose(self) -> None:
+        """Close the connections that calls opened."""
+        await self.models.aclose()
 
     async def verify(
         self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]

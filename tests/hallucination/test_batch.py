@@ -1,5 +1,7 @@
 """Scoring in batch."""
 
+import asyncio
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ from evals.evaluator import Subject
 from evals.hallucination import (
     BatchItem,
     HallucinationResult,
+    Opinion,
+    Verdict,
+    Verification,
     hallucination_scorer,
     recorded_context,
     run_evals,
@@ -119,3 +124,39 @@ async def test_data_that_cannot_be_used_is_refused_before_anything_runs(
         await run_evals(data, target, [code_alone()])
     with pytest.raises(UsageError, match="a name of its own"):
         await run_evals(["q"], target, [code_alone(), code_alone()])
+
+
+class Slow:
+    """A verifier that is not async, and slow."""
+
+    name, version = "slow", "1"
+
+    def verify(self, run: Any, claims: Any, context: Any) -> Verification:
+        time.sleep(0.3)
+        opinion = Opinion(verifier="slow", verdict=Verdict.UNSUPPORTED, reason="no")
+        return Verification((opinion,) * len(claims))
+
+
+async def test_functions_that_are_not_async_hold_up_nobody() -> None:
+    def slow_target(one: Case) -> str:
+        time.sleep(0.3)
+        return "Acme is in Rome."
+
+    def slow_context(run: Subject) -> list[str]:
+        time.sleep(0.3)
+        return [CONTEXT]
+
+    async def heartbeat() -> int:
+        beats = 0
+        while not done.is_set():
+            await asyncio.sleep(0.02)
+            beats += 1
+        return beats
+
+    done = asyncio.Event()
+    beating = asyncio.create_task(heartbeat())
+    scorer = hallucination_scorer(Slow(), get_context=slow_context, models=models())
+    batch = await run_evals(["a", "b", "c"], slow_target, [scorer], concurrency=3)
+    done.set()
+    assert [item.results["hallucination"].score for item in batch.items] == [1, 1, 1]
+    assert await beating > 20, "the loop stood still while functions slept"

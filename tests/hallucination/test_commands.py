@@ -74,6 +74,50 @@ def test_an_experiment_with_the_scorer(workplace: Path, capfd: pytest.CaptureFix
     assert "contradicted_claim" in capfd.readouterr().out
 
 
+def test_a_dry_run_counts_the_calls_of_the_scorer_too(
+    workplace: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers(workplace)
+    more = '[hallucination]\nextractor = "standard"\n'
+    with OpenAIServer(script) as server:
+        configure(workplace, server, more)
+        assert invoke("experiment", "--scorers", "hallucination", "--dry-run") == 0
+        assert server.calls == []
+        told = capfd.readouterr().out
+        invoke("experiment", "--scorers", "hallucination", "--run-name", "r", "--no-cache")
+        asked = [call.schema for call in server.calls]
+    rows = {line.split()[1]: line.split() for line in told.splitlines() if "hallucination:" in line}
+    assert rows["claims"][3:6] == ["3", "0", "3"]
+    assert rows["llm"][3:6] == ["3", "1", "2"], "without a context there is nothing to ask"
+    assert sum("verdicts" in (schema or {})["properties"] for schema in asked) == 2
+    assert "5 calls" in told
+
+
+def test_claims_without_a_verdict_are_shown_with_bounds(
+    workplace: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def silent_on_all(call: Call) -> Reply:
+        known = {k: v for k, v in claims(call).items() if "Tous" not in v}
+        entries = [entry(label, "unsupported", None) for label in known]
+        return reply(call, entries)
+
+    answers(workplace)
+    with OpenAIServer(silent_on_all) as server:
+        configure(workplace, server)
+        assert invoke("experiment", "--scorers", "hallucination", "--run-name", "r") == 0
+    rows = {row.mode.name: row for row in RunView(find_run("r")).summaries()}
+    assert rows["hallucinated_claim"].reasons["a claim has no verdict: llm: no verdict"] == 1
+    out = " ".join(capfd.readouterr().out.split())
+    assert "for want of a context or a verdict: 2." in out
+    items = {item.case.id: item for item in RunView(find_run("r")).items()}
+    each = [e for i in items.values() for e in i.evaluations if e.evaluator == "hallucination"]
+    known = [e.details for e in each if "best" in e.details]
+    low = sum(float(str(d["best"])) for d in known) / len(known)
+    high = sum(float(str(d["worst"])) for d in known) / len(known)
+    assert low < high
+    assert f"The mean score of all {len(known)} lies between {low:.3f} and {high:.3f}" in out
+
+
 @pytest.mark.parametrize(
     ("table", "arguments", "message"),
     [
@@ -156,6 +200,18 @@ def test_code_alone_needs_no_model(workplace: Path) -> None:
     assert HallucinationResult.model_validate_json(result).score == 10
     assert invoke("hallucination", "f.jsonl", "--verdicts", "gpt", "--out", "x") == 2
     assert invoke("hallucination", "no.jsonl", "--verdicts", "none") == 2
+
+
+def test_results_of_two_extractors_do_not_mix(
+    workplace: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (workplace / "f.jsonl").write_text(json.dumps(LINES[0]), encoding="utf-8")
+    assert invoke("hallucination", "f.jsonl", "--verdicts", "none") == 3
+    with OpenAIServer([]) as server:
+        configure(workplace, server)
+        arguments = ("--verdicts", "none", "--extractor", "standard", "--resume")
+        assert invoke("hallucination", "f.jsonl", *arguments) == 2
+    assert "made by another scorer" in capfd.readouterr().err
 
 
 def test_a_model_without_its_key_is_one_line(

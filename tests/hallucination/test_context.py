@@ -19,6 +19,7 @@ from evals.hallucination import (
     make_run,
     tool_context,
 )
+from evals.llm import Tier
 from tests.hallucination.scripted import claims, entry, models, reply, scorer, table
 from tests.servers.openai_server import Call, Reply
 
@@ -138,6 +139,19 @@ async def test_what_is_returned_names_its_prompts_and_versions() -> None:
         type(result).model_validate({**result.model_dump(), "reason": "All wrong."})
     with pytest.raises(ValueError, match="score does not follow"):
         type(result).model_validate({**result.model_dump(), "score": 1.0})
+
+
+@pytest.mark.parametrize(
+    "change", [{"model": "n"}, {"temperature": 0.5}, {"endpoint": "http://127.0.0.1:1/v1"}]
+)
+def test_model_parameters_and_endpoint_are_in_the_versions(change: dict[str, Any]) -> None:
+    base = Tier(model="m")
+    other = base.model_copy(update=change)
+    one, two = (
+        hallucination_scorer(LLMVerifier(each, models()), extractor=each, models=models()).versions
+        for each in (base, other)
+    )
+    assert {name for name in one if one[name] != two[name]} == {"llm", "extractor"}
 
 
 class Says:
@@ -269,5 +283,5 @@ async def test_without_a_list_the_rules_step_in_and_it_is_said() -> None:
         )
         result = await judge.score(make_run("?", OUTPUT))
     assert len(result.claims) == 2
-    assert result.versions["extractor"].startswith("rules-")
+    assert result.versions["extractor"].endswith(" (rules alone)")
     assert "claims by rules, since the model gave none: unparsable" in result.notes[0]
