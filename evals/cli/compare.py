@@ -1,9 +1,6 @@
 """Know change from noise: ``compare``, ``gate``, ``baseline`` and ``history``."""
 
-import os
-import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,15 +58,13 @@ def compare(
     units = check_options(cluster, alpha)
     sides = [_side(reference) for reference in (first, second, *(also or ()))]
     if case:
-        with _no_commands():
-            show(_one_case(case, sides), console())
+        show(_one_case(case, sides), console())
         return ExitCode.OK
     found = [compare_groups(sides[0], side, cluster=units, alpha=alpha) for side in sides[1:]]
     out = console()
     for each, side in zip(found, sides[1:], strict=True):
         details = read_details(side[0], each.newly_failing[:worst])
-        with _no_commands():
-            show(overview(each, details, shown=worst), out)
+        show(overview(each, details, shown=worst), out)
     if json:
         from pydantic import TypeAdapter
 
@@ -123,20 +118,19 @@ def gate(
     from evals.compare.policy import load_policy
     from evals.compare.terminal import decision
     from evals.config import load
-    from evals.report.terminal import console, show
+    from evals.report.terminal import console, on_github, show
 
     config = load()
     rules = load_policy(config, Path(policy) if policy else None)
     found = decide(rules, _side(run), find_reference(baseline or rules.baseline, config.root))
-    with _no_commands():
-        show(decision(found), console())
+    show(decision(found), console())
     if markdown:
         _write(markdown, outputs.markdown(found), append=True)
     if junit:
         _write(junit, outputs.junit(found))
     if json:
         _write(json, found.model_dump_json(indent=1) + "\n")
-    if github or _on_github():
+    if github or on_github():
         for each in outputs.annotations(found):
             console().print(each, soft_wrap=True)
     return found.exit_code
@@ -214,24 +208,6 @@ def _side(reference: str) -> "Group":
     if reference.startswith("baseline:"):
         return read_baseline(reference.removeprefix("baseline:"), load().root)
     return find_group(reference)
-
-
-def _on_github() -> bool:
-    return os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-@contextmanager
-def _no_commands() -> Iterator[None]:
-    """Inside GitHub Actions, keep answers and ids that are printed from acting as commands."""
-    if not _on_github():
-        yield
-        return
-    token = secrets.token_hex(16)
-    print(f"::stop-commands::{token}", flush=True)  # noqa: T201
-    try:
-        yield
-    finally:
-        print(f"::{token}::", flush=True)  # noqa: T201
 
 
 def _one_case(case: str, sides: "Sequence[Group]") -> "RenderableType":

@@ -1,6 +1,7 @@
 """The report on the terminal; nothing an answer contains reaches it as a command."""
 
 import os
+import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,16 +46,28 @@ def console(file: TextIO | None = None) -> Console:
     )
 
 
+def on_github() -> bool:
+    """Whether this runs inside GitHub Actions, which takes some printed lines for commands."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
 def show(renderable: RenderableType, out: Console) -> None:
-    """Print; without a terminal, lines end where their text ends."""
+    """Print; without a terminal, lines end where their text ends.
+
+    Inside GitHub Actions nothing that is printed, an answer for instance, acts as a command.
+    """
     if out.is_terminal:
         out.print(renderable)
         return
     with out.capture() as captured:
         out.print(renderable)
+    lines = [each.rstrip() for each in captured.get().splitlines()]
+    if on_github():
+        token = secrets.token_hex(16)
+        lines = [f"::stop-commands::{token}", *lines, f"::{token}::"]
     try:
-        for each in captured.get().splitlines():
-            out.file.write(each.rstrip() + "\n")
+        for each in lines:
+            out.file.write(each + "\n")
         out.file.flush()
     except BrokenPipeError:
         # The command's work is done and its exit status stands, whoever stops reading.

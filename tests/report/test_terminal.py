@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from evals.errors import UsageError
 from evals.report.data import read_report
@@ -240,3 +241,15 @@ def test_a_huge_altered_quote_is_shown_without_its_difference(tmp_path: Path) ->
     found = finding(text, text.strip(), source="M-0001", source_passage="le bus", tier="T4")
     folder = make_run(tmp_path, [case("a", text)], {"a": [found]})
     assert "source → answer" not in shown(folder, "a")
+
+
+def test_nothing_printed_in_github_actions_acts_as_a_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    file = io.StringIO()
+    show(Text("::error::hostile"), console(file))
+    first, hostile, last = file.getvalue().splitlines()
+    assert hostile == "::error::hostile"
+    assert first.removeprefix("::stop-commands::") == last.strip(":")
+    assert len(last.strip(":")) == 32
