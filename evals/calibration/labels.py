@@ -49,6 +49,8 @@ class Label(Frozen):
     answer_hash: str | None = None
     """Which answer was read, as ``hash_of`` gives it; None when the file does not say."""
     time: datetime | None = None
+    where: str = Field(default="", exclude=True)
+    """File and line that it was read from."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ def read_labels(paths: Iterable[Path]) -> Labels:
             if "label" in row and row["label"] is None:
                 given["label"] = None
             try:
-                found.append(Label.model_validate({"annotator": path.stem, **given}))
+                found.append(
+                    Label.model_validate({"annotator": path.stem, **given, "where": where})
+                )
             except ValidationError as error:
                 refused.append(f"{where}: {describe(error)}")
         if len(found) == before:
@@ -127,7 +131,7 @@ def latest(
     return Labels(tuple(kept.values()), refused, len(every) - len(kept), ignored)
 
 
-_FIELDS = set(Label.model_fields)
+_FIELDS = set(Label.model_fields) - {"where"}
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:

@@ -209,6 +209,8 @@ _POLICY = (
 
 
 def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
+    places = {str(at): at for at in range(len(desk.outputs))}
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -219,18 +221,18 @@ def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
                 self._send(200, (_STATIC / name).read_bytes(), f"{kind}; charset=utf-8")
             elif path == "first":
                 self._json(200, {"at": desk.first(), "total": len(desk.outputs)})
-            elif path is not None and path.isdecimal() and int(path) < len(desk.outputs):
-                self._json(200, desk.show(int(path)))
+            elif path in places:
+                self._json(200, desk.show(places[path]))
             else:
                 self._json(404, {"error": "there is nothing here"})
 
         def do_POST(self) -> None:
-            size = int(self.headers.get("content-length") or 0)
-            if size > MOST:
+            size = self.headers.get("content-length") or ""
+            if not (size.isdecimal() and len(size) <= len(str(MOST)) and int(size) <= MOST):
                 self.close_connection = True
-                self._json(413, {"error": "too large"})
+                self._json(413, {"error": "too large, or of unknown length"})
                 return
-            content = self.rfile.read(size)
+            content = self.rfile.read(int(size))
             # A page of another site can send neither JSON nor this origin without being let to.
             kind = (self.headers.get("content-type") or "").split(";")[0].strip()
             if self._path() != "label" or kind != "application/json" or not self._own_origin():

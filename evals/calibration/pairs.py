@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from evals.calibration.labels import Label, Labels, Split, hash_of, split_of
-from evals.domain import Frozen, ScoreState
+from evals.domain import EvaluatorInfo, Frozen, ScoreState
 from evals.errors import UsageError
 from evals.judges.account import is_judge
 from evals.runs import Item, RunView
@@ -108,12 +108,7 @@ def calibrate(
     Raises:
         UsageError: no judge scored the run, or no label is on a mode that a judge owns.
     """
-    owner = {
-        mode.name: info
-        for info, _ in view.evaluators.values()
-        if is_judge(info)
-        for mode in info.modes
-    }
+    owner = _owners(view)
     if not owner:
         raise UsageError(f"no judge has scored run {view.run.id}: invoke judge {view.run.id}")
     used = [
@@ -169,6 +164,37 @@ def calibrate(
     return calibration, [each for side in sides.values() for each in side.disagreements]
 
 
+def strays(view: RunView, labels: Labels) -> list[str]:
+    """One line for each mode that no judge of the run owns and each case that it lacks: the first
+    label that names it, and how many do."""
+    owned = _owners(view)
+    cases = {case.id for case in view.snapshot.cases()}
+    found: dict[str, list[str]] = {}
+    for each in labels.labels:
+        if each.mode not in owned:
+            fault = f"mode: no judge of the run owns {each.mode!r}"
+        elif each.case_id not in cases:
+            fault = f"case_id: the run has no case {each.case_id!r}"
+        else:
+            continue
+        found.setdefault(fault, []).append(each.where)
+    return [
+        ": ".join(filter(None, [places[0], fault]))
+        + (f" (and {len(places) - 1} more labels)" if len(places) > 1 else "")
+        for fault, places in found.items()
+    ]
+
+
+def _owners(view: RunView) -> dict[str, EvaluatorInfo]:
+    """The judge of each judged mode."""
+    return {
+        mode.name: info
+        for info, _ in view.evaluators.values()
+        if is_judge(info)
+        for mode in info.modes
+    }
+
+
 _COUNTS = ("unscored", "disputed", "undecided", "absent", "stale")
 
 
@@ -199,7 +225,8 @@ def _weigh(
     if answer is None:
         side.counts["absent"] += 1
         return
-    read = [each for each in labels if each.answer_hash in (None, answer)]
+    by_person = {each.annotator: each for each in labels if each.answer_hash in (None, answer)}
+    read = list(by_person.values())  # one vote a person, the last
     if not read:
         side.counts["stale"] += 1
         return

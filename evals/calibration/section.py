@@ -43,7 +43,8 @@ class JudgedMode:
         if self.stale:
             return f"changed since calibration ({self.calibrated_version} → {self.row.version})"
         n = self.measures.confusion.n
-        return f"calibrated on {n} answers" + (", few" if n < TOO_LITTLE else "")
+        both = "" if self.calibration.split else ", the tuning side included"
+        return f"calibrated on {n} answers" + (", few" if n < TOO_LITTLE else "") + both
 
 
 def judged_modes(view: RunView, root: Path = CALIBRATIONS) -> list[JudgedMode]:

@@ -49,10 +49,14 @@ def load_calibrations(root: Path = CALIBRATIONS) -> list[Calibration]:
 def find(
     calibrations: list[Calibration], judge: EvaluatorInfo, mode: str
 ) -> tuple[Calibration, ModeCalibration] | None:
-    """The newest calibration of a judge on a mode: of this very version, else of another one."""
+    """The newest calibration of a judge on a mode: of this very version, else of another one.
+
+    Those on the side that definitions are tuned on say nothing of other answers, and are no use.
+    """
     known = [
         (calibration, each)
         for calibration in reversed(calibrations)
+        if calibration.split != "train"
         for each in calibration.modes
         if (each.judge, each.mode) == (judge.name, mode)
     ]

@@ -118,6 +118,7 @@ def calibrate(
 
     from evals.calibration import calibrate as hold
     from evals.calibration import compare_judges, read_labels, save_calibration
+    from evals.calibration.pairs import strays
     from evals.calibration.section import judged_modes
     from evals.calibration.store import save_disagreements
     from evals.calibration.terminal import calibrated
@@ -141,12 +142,16 @@ def calibrate(
     out = console()
     for fault in found.refused:
         out.print(f"refused: {fault}", style="yellow")
+    for stray in strays(view, found):
+        out.print(f"left out: {stray}", style="yellow", soft_wrap=True)
     if found.ignored:
         out.print(f"not part of a label, ignored: {', '.join(found.ignored)}", style="yellow")
     out.print(
         f"{len(found.labels)} labels kept, {len(found.refused)} refused, "
         f"{found.replaced} replaced by later ones"
     )
+    if loose := sum(each.answer_hash is None for each in found.labels):
+        out.print(f"{loose} labels do not say of which answer: taken as of this run's")
     side = None if split == "both" else split
     options = {"split": side, "held_out": held_out, "random_sample": random_sample}
     calibration, disagreements = hold(view, found, **options)  # type: ignore[arg-type]
@@ -166,6 +171,8 @@ def calibrate(
     save_disagreements(path, disagreements)
     show(calibrated(calibration, disagreements, duels, judged_modes(RunView(folder))), out)
     out.print(f"\nStored as {path}")
+    if split == "train":
+        out.print("Reports do not use it: this is the side that definitions are tuned on.")
     return ExitCode.OK
 
 

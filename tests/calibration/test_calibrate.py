@@ -17,7 +17,9 @@ from evals.calibration import (
     save_calibration,
     split_of,
 )
+from evals.calibration.labels import hash_of
 from evals.calibration.measure import confusion, corrected
+from evals.calibration.pairs import strays
 from evals.calibration.section import judge_sections, judged_modes
 from evals.errors import UsageError
 from evals.report.data import read_report
@@ -123,6 +125,47 @@ def test_several_annotators_disputes_gaps_and_stale_labels_add_up(judged: World)
     }
     assert mode.annotators == {"ana": 6, "ben": 4, "cleo": 2}
     assert measure(mode).alpha is not None
+
+
+def test_nobody_votes_twice_on_one_answer(judged: World) -> None:
+    view = RunView(judged.folder)
+    (name,) = list(judged.truth)[:1]
+    item = next(each for each in view.items() if each.case.id == name)
+    first = Label(case_id=name, mode=MODE, label=False, annotator="ana")
+    again = first.model_copy(update={"label": True, "answer_hash": hash_of(item.output)})
+    ben = first.model_copy(update={"annotator": "ben", "label": True})
+    (mode,) = calibrate(view, Labels((first, again)), split=None)[0].modes
+    assert [pair.truth for pair in mode.pairs] == [True], "the last word counts, no tie with itself"
+    given = (ben, again, first.model_copy(update={"answer_hash": None}))
+    (mode,) = calibrate(view, Labels(given), split=None)[0].modes
+    assert (mode.disputed, mode.pairs) == (1, ())
+
+
+def test_labels_of_unknown_modes_and_cases_are_named(judged: World, tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    rows = [f"{next(iter(judged.truth))},vague,1", "c0001,vaguee,1", "c0002,vaguee,0", "no,vague,1"]
+    path.write_text("case_id,mode,label\n" + "\n".join(rows) + "\n")
+    assert strays(RunView(judged.folder), read_labels([path])) == [
+        f"{path}:3: mode: no judge of the run owns 'vaguee' (and 1 more labels)",
+        f"{path}:5: case_id: the run has no case 'no'",
+    ]
+
+
+def test_reports_do_not_go_by_the_side_that_definitions_are_tuned_on(
+    judged: World, labels: Labels
+) -> None:
+    view = RunView(judged.folder)
+    save_calibration(calibrate(view, labels, split="train")[0])
+    (known,) = judged_modes(view)
+    assert (known.status, known.corrected) == ("not calibrated", None)
+    save_calibration(calibrate(view, labels)[0])
+    save_calibration(calibrate(view, labels, split="train")[0])
+    (known,) = judged_modes(view)
+    assert known.calibration is not None
+    assert known.calibration.split == "held-out"
+    save_calibration(calibrate(view, labels, split=None)[0])
+    (known,) = judged_modes(view)
+    assert known.status == "calibrated on 400 answers, the tuning side included"
 
 
 def test_one_vote_against_undecided_ones_is_a_decision() -> None:

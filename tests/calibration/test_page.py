@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,21 @@ def test_each_label_is_on_disk_before_the_page_is_answered(page: Running) -> Non
     assert found.answer_hash
     _, said, _ = label(page, case_id, MODES[1], None)
     assert said["progress"] == "1 of 6 answers labelled by ana"
+
+
+@pytest.mark.parametrize("length", ["-1", "many", "9" * 5000, "1000001", ""])
+def test_a_body_of_no_known_length_is_refused_at_once(
+    page: Running, length: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    url = urlsplit(page.url)
+    with socket.create_connection((url.hostname, url.port), timeout=5) as connection:
+        head = f"POST {url.path}label HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: {length}"
+        connection.sendall(f"{head}\r\n\r\n".encode())
+        with connection.makefile("rb") as reply:
+            assert reply.read().startswith(b"HTTP/1.1 413")
+    assert send(page, "9" * 5000)[0] == 404
+    assert send(page, "0")[0] == 200
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_labelling_goes_on_where_the_file_ends(folder: RunFolder) -> None:
