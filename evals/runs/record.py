@@ -155,10 +155,12 @@ def create_run(
     """Create the folder of a new run over ``snapshot`` and write its manifest.
 
     Raises:
-        UsageError: the name is taken.
+        UsageError: the name is taken, or no folder can bear it.
     """
     now = datetime.now(UTC)
     label = re.sub(r"[^\w.-]+", "-", name or f"{snapshot.path.resolve().name}-{kind}").strip("-.")
+    if not label:
+        raise UsageError(f"--run-name {name!r} has no letter or digit to name a folder with")
     stamp = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     identifier = label if name else f"{stamp}-{label}"
     folder = RunFolder(root / identifier)

@@ -232,5 +232,8 @@ async def test_runs_are_found_by_id_beginning_path_or_none(tmp_path: Path) -> No
     assert find_run(root=root) == find_run("fin", root) == find_run(second.path) == second
     with pytest.raises(UsageError, match="several"):
         find_run("fi", root)
+    for name in ("??", "..", " / "):
+        with pytest.raises(UsageError, match="no letter"):
+            create_run(sources.snapshot, kind="audit", name=name, root=root)
     with pytest.raises(UsageError, match="exists already"):
         create_run(sources.snapshot, kind="audit", name="first", root=root)
