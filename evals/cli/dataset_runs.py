@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from evals.cli.judges import print_accounts
 from evals.cli.langfuse import connect_or_say, moment, print_text, say_line
 from evals.errors import ExitCode, UsageError
 
@@ -23,7 +24,8 @@ def run_on_dataset(
     """Audit a dataset of Langfuse as ``repeat`` experiments; the body of ``experiment --dataset``.
 
     Returns:
-        OK when every run is complete and can be seen in Langfuse, else INCOMPLETE.
+        OK when every run is complete, its judges gave verdicts enough, and it can be seen in
+        Langfuse, else INCOMPLETE.
     """
     import re
     from datetime import UTC, datetime
@@ -106,6 +108,7 @@ def _through_langfuse(
             )
         )
     print_run(folder, html=folder.path / "report.html")
+    judged = print_accounts(folder)
     try:
         receipt = tracing.finish(say_line)
     except AncrageError as error:
@@ -115,4 +118,4 @@ def _through_langfuse(
         return ExitCode.INCOMPLETE
     print_text(str(receipt))
     whole = receipt.complete and run.state == "complete"
-    return ExitCode.OK if whole else ExitCode.INCOMPLETE
+    return judged if whole else ExitCode.INCOMPLETE

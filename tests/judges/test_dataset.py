@@ -1,0 +1,34 @@
+"""Judges on a dataset of Langfuse: what they did is said, and too few verdicts end with 3."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evals.snapshot import Snapshot
+from tests.judges.scripted import obliging, words
+from tests.judges.test_commands import invoke
+from tests.langfuse.conftest import server as langfuse
+from tests.servers.langfuse_server import LangfuseServer
+from tests.servers.openai_server import OpenAIServer, Refuse
+
+__all__ = ["langfuse"]
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_coverage_is_a_gate_on_a_dataset_too(
+    langfuse: LangfuseServer,
+    data: Snapshot,
+    configure: Callable[..., None],
+    capfd: pytest.CaptureFixture[str],
+    refuses: bool,
+) -> None:
+    script = (lambda _: Refuse("I cannot.")) if refuses else obliging(words())
+    with OpenAIServer(script) as judge:
+        configure(judge, more="[langfuse]\npoll = 0.05\n")
+        assert invoke("push", str(data.path), "--dataset", "d") == 0
+        status = invoke("experiment", "--dataset", "d", "--judges", "relevance")
+    out = capfd.readouterr().out
+    assert status == (3 if refuses else 0), out
+    assert ("relevance gave 0.0 % of its verdicts" in out) == refuses
+    assert Path("runs").is_dir()
