@@ -180,7 +180,8 @@ def fraction(successes: int, n: int, *, percent: bool = False) -> str:
 
 def bounds(interval: Interval, scale: float = 100, digits: int = 1) -> str:
     """An interval in percent."""
-    return f"[{interval.low * scale:.{digits}f}, {interval.high * scale:.{digits}f}]"
+    low, high = (round(each * scale, digits) + 0.0 for each in interval)  # no "-0.0"
+    return f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def _kappa(measures: Measures) -> str:
