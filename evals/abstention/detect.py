@@ -1,15 +1,16 @@
 """Whether an answer abstains: sentence by sentence, by what it says and not by one word.
 
 An answer abstains when it says that it has no answer and gives none. Quotes are left out, then
-each sentence is cut into segments, and each segment is read: see ``Reading``. Any content makes it
-an answer: a refusal followed by an answer answers, so does an answer followed by a caveat, and so
-does a hedge.
+each sentence is cut into clauses, and each clause is read: see ``Reading``. What a refusal gives as
+its ground, and what it says the document speaks of instead, is no content. Any content makes it an
+answer: a refusal followed by an answer answers, so do an answer with a caveat and a hedge.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
 from evals.abstention import wording as w
 from evals.claims.figures import figures
@@ -19,7 +20,7 @@ from evals.claims.sentences import has_verb, protected, sentences
 from evals.domain import Frozen, Passage
 from evals.quotes import extract_quotes
 
-DETECTOR_VERSION = "1.0.0"
+DETECTOR_VERSION = "2.0.0"
 """Changes whenever the reading of some answer changes."""
 
 
@@ -30,9 +31,11 @@ class Reading(StrEnum):
     COURTESY = "courtesy"
     """Says nothing: an apology, an offer, a label, a question back."""
     ASIDE = "aside"
-    """Says nothing beside a refusal (advice, what the document speaks of instead)."""
+    """Advice: says nothing beside a refusal."""
+    SCOPE = "scope"
+    """What the document is limited to."""
     LEAD = "lead"
-    """What the document does say, before it is said to say no more; content where nothing is."""
+    """What the document does say; content unless a refusal stands beside it."""
     CONTENT = "content"
 
 
@@ -48,6 +51,7 @@ class Abstention(Frozen):
     """The segments that state something, in order."""
 
 
+_ITEM = re.compile(r"\n\s*(?:[-*•–]|\d+[.)])\s*$")
 _LONG = 25
 """Words of a segment that is no mere refusal."""
 _STOP = frozenset(re.findall(r"\w+", LEXICON["stop"]))
@@ -67,6 +71,15 @@ def _fold(character: str) -> str:
     return base if len(base) == 1 else character
 
 
+class _Clause(NamedTuple):
+    passage: Passage
+    said: str
+    """Folded, from its connective on."""
+    reading: Reading
+    listed: bool
+    """Whether it is an item of a list, under the clause before."""
+
+
 def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
     """How ``answer`` is read: it abstains, it answers, or neither.
 
@@ -78,21 +91,16 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
     shown = _without_quotes(answer)
     asked = fold(question).strip()
     known = {figure.text for figure in figures(question)}
-    speaks_of_document = w.DOCUMENT.search(shown) is not None
-    read: dict[Reading, list[Passage]] = {reading: [] for reading in Reading}
-    for start, end in _segments(answer, shown):
-        passage = Passage.of(answer, start, end)
-        reading = _read(shown[start:end], speaks_of_document)
-        if _new_figure(passage.text, known) and (
-            reading in (Reading.ASIDE, Reading.LEAD) or w.HEDGE.search(shown, start, end)
-        ):
-            reading = Reading.CONTENT
-        read[reading].append(passage)
-    abstaining, content = read[Reading.ABSTAINS], read[Reading.CONTENT]
-    end = abstaining[-1].start if abstaining else -1
-    content += [each for each in read[Reading.LEAD] if each.start > end]
-    content += [] if abstaining else read[Reading.ASIDE]
-    content.sort(key=lambda passage: passage.start)
+    clauses = _clauses(answer, shown)
+    abstaining = [c.passage for c in clauses if c.reading is Reading.ABSTAINS]
+    content = list(_content(clauses, known, w.QUANTITY.search(asked) is not None))
+    narrow = [c.passage for c in clauses if c.reading is Reading.SCOPE]
+    open_question = not w.ABOUT_DOCUMENT.search(asked) and not w.POLAR.search(asked)
+    if not abstaining and narrow and not content and open_question:
+        abstaining = narrow
+    elif not abstaining:
+        content += [c.passage for c in clauses if c.reading in (Reading.ASIDE, Reading.SCOPE)]
+        content.sort(key=lambda passage: passage.start)
     doubtful = content and not abstaining and all(_doubtful(c, shown, known) for c in content)
     if doubtful and not _is_an_answer(shown, asked, expected):
         return Abstention(
@@ -111,7 +119,8 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
             content=tuple(content),
         )
     if not abstaining:
-        excused = any(w.EXCUSES.search(fold(each.text)) for each in read[Reading.COURTESY])
+        courtesies = [c.said for c in clauses if c.reading is Reading.COURTESY]
+        excused = any(w.EXCUSES.search(said) for said in courtesies)
         return Abstention(
             abstained=True if excused else None,
             reason="it only apologises" if excused else "it says nothing but courtesies",
@@ -124,11 +133,70 @@ def detect(answer: str, question: str = "", expected: str = "") -> Abstention:
     )
 
 
+def _clauses(answer: str, shown: str) -> list[_Clause]:
+    speaks_of_document = w.DOCUMENT.search(shown) is not None
+    clauses: list[_Clause] = []
+    head = Reading.COURTESY
+    for start, end in _segments(answer, shown):
+        said = shown[start:end]
+        reading = _read(said, speaks_of_document)
+        listed = False
+        if clauses:
+            before = clauses[-1]
+            between = answer[before.passage.end : start]
+            above = answer[: before.passage.end + 2].rstrip().endswith(":")
+            listed = "\n" in between and (above or before.listed) and bool(_ITEM.search(between))
+        if not listed:
+            head = reading
+        elif reading is Reading.ABSTAINS and head in (Reading.LEAD, Reading.CONTENT):
+            reading = Reading.CONTENT
+        clauses.append(_Clause(Passage.of(answer, start, end), said, reading, listed))
+    return clauses
+
+
+def _content(clauses: list[_Clause], known: set[str], quantity: bool) -> Iterator[Passage]:
+    """The clauses that state something of what is asked, and not only what is read instead."""
+    refusals = [i for i, c in enumerate(clauses) if c.reading is Reading.ABSTAINS]
+    under = Reading.CONTENT
+    for i, clause in enumerate(clauses):
+        reading = clause.reading
+        if clause.listed and under is not Reading.CONTENT:
+            continue
+        under = reading
+        if reading is Reading.LEAD:
+            told = not refusals or (
+                i > refusals[0]
+                and not any(i < refusal for refusal in refusals)
+                and (
+                    w.CONTRAST.search(clause.said)
+                    or (quantity and _new_figure(clause.passage.text, known))
+                )
+            )
+        else:
+            told = reading is Reading.CONTENT and not _is_ground(clauses, i)
+        if told:
+            yield clause.passage
+            under = Reading.CONTENT
+
+
+def _is_ground(clauses: list[_Clause], i: int) -> bool:
+    """Whether a clause only says why there is no answer: "..., so I cannot say"."""
+    after = clauses[i + 1] if i + 1 < len(clauses) else None
+    if after and after.reading is Reading.ABSTAINS and w.RESULT.search(after.said):
+        return True
+    before = clauses[i - 1] if i else None
+    return bool(before and before.reading is Reading.ABSTAINS and w.CAUSE.search(clauses[i].said))
+
+
 def _is_an_answer(shown: str, asked: str, expected: str) -> str | None:
     """Why saying that there is nothing is the answer here, or None."""
     polar = w.POLAR.search(asked) and not w.WH.search(asked) and not w.ASKED_OF_YOU.search(asked)
     if polar and w.YES_NO.match(shown):
         return "it answers the question with yes or no"
+    fault = w.ASKS_FAULT.search(asked)
+    lacking = w.ASKS_LACK.search(asked) or (fault and fault[0] not in shown)
+    if not polar and lacking and _tokens(w.NEUTRAL.sub(" ", shown)) - _tokens(asked) - _STOP:
+        return "the question asks for what is lacking"
     if polar and w.ABOUT_DOCUMENT.search(asked):
         return "the question asks whether the document says so"
     if expected:
@@ -163,7 +231,8 @@ def _segments(answer: str, shown: str) -> Iterator[tuple[int, int]]:
             last = start
             cuts = [m.span() for m in w.BREAK.finditer(shown, start, end)]
             for low, high in [*cuts, (end, end)]:
-                yield from _pieces(answer, shown, last, low)
+                if low > last:
+                    yield from _pieces(answer, shown, last, low)
                 last = high
 
 
@@ -183,35 +252,41 @@ def _pieces(answer: str, shown: str, start: int, end: int) -> Iterator[tuple[int
 
 
 def _read(segment: str, speaks_of_document: bool) -> Reading:
-    whole = re.sub(r"\s+", " ", segment).strip(" .,!…\"'«»“”-")
-    said = w.OPENER.sub("", whole)
+    whole = re.sub(r"\s+", " ", segment).strip(" .,:!…\"'«»“”-")
+    if w.IS_COURTESY.search(whole):
+        return Reading.COURTESY
+    said = whole
+    while (shorter := w.OPENER.sub("", said, count=1)) != said:
+        if _abstains(said, speaks_of_document):
+            break
+        said = shorter
     if not re.search(r"\w", said):
         return Reading.COURTESY
-    found = w.ABSTAINS.search(said) or (
+    found = _abstains(said, speaks_of_document)
+    if found:
+        tail = said[found.end() :].partition(", ")[2]
+        turned = (
+            w.UNDENIED.search(said[: found.end()])
+            or w.CLAUSE.search(whole)
+            or w.CONDITION.search(whole)
+            or w.HEDGE.search(tail)
+        )
+        return Reading.CONTENT if turned else Reading.ABSTAINS
+    if w.IS_COURTESY.search(said) or segment.rstrip().endswith("?"):
+        return Reading.COURTESY
+    if w.IS_ADVICE.search(whole) or w.IS_ADVICE.search(said):
+        return Reading.ASIDE
+    if w.IS_SCOPE.search(said):
+        return Reading.SCOPE
+    if w.IS_LEAD.search(said) or (speaks_of_document and w.IS_LEAD_BY_PRONOUN.search(said)):
+        return Reading.LEAD
+    return Reading.CONTENT
+
+
+def _abstains(said: str, speaks_of_document: bool) -> re.Match[str] | None:
+    return w.ABSTAINS.search(said) or (
         w.ABSTAINS_BY_PRONOUN.search(said) if speaks_of_document else None
     )
-    if found:
-        before, tail = said[: found.end()], said[found.end() :].partition(", ")[2]
-        turned = (
-            w.UNDENIED.search(before)
-            or w.REPORTED.search(said)
-            or w.ATTRIBUTED.search(before)
-            or w.CLAUSE.match(said)
-        )
-        if (
-            turned
-            or w.CONDITION.search(whole[: whole.find(found[0]) + len(found[0])])
-            or w.HEDGE.search(tail)
-        ):
-            return Reading.CONTENT
-        return Reading.ABSTAINS
-    if w.IS_COURTESY.search(said):
-        return Reading.COURTESY
-    if segment.rstrip().endswith("?"):
-        return Reading.COURTESY
-    if w.IS_ADVICE.search(said) or w.IS_SCOPE.search(said):
-        return Reading.ASIDE
-    return Reading.LEAD if w.IS_LEAD.search(said) else Reading.CONTENT
 
 
 def _doubtful(passage: Passage, shown: str, known: set[str]) -> bool:
@@ -219,7 +294,7 @@ def _doubtful(passage: Passage, shown: str, known: set[str]) -> bool:
     said = shown[passage.start : passage.end].strip(" .,!…\"'«»“”-")
     if not (w.DENIAL.search(said) and w.READING.search(said)) or len(said.split()) > _LONG:
         return False
-    stated = w.CLAUSE.match(said) or w.CONDITION.search(said) or w.HEDGE.search(said)
+    stated = w.CLAUSE.search(said) or w.CONDITION.search(said) or w.HEDGE.search(said)
     return not stated and not _new_figure(passage.text, known)
 
 
