@@ -10,7 +10,8 @@ from evals.errors import ExitCode, UsageError
 
 _SNAPSHOTS = Path("snapshots")
 _SCORERS = (
-    "Scorers to add, with commas between: hallucination, nli (default: none). See [hallucination]."
+    "Scorers to add, with commas between: abstention, hallucination, nli (default: none). "
+    "See [hallucination]."
 )
 
 
