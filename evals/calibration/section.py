@@ -1,6 +1,5 @@
 """What the main report says of judges: raw and corrected rates, and which judges to distrust."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from evals.calibration.measure import Measures, corrected, measure
 from evals.calibration.pairs import Calibration
 from evals.calibration.store import CALIBRATIONS, find, load_calibrations
 from evals.domain import ScoreState
-from evals.judges.account import Account, accounts, is_judge
+from evals.judges.account import Account, current_accounts, is_judge
 from evals.report.data import Section
 from evals.runs import ModeSummary, RunView
 from evals.stats import Corrected, Interval
@@ -117,18 +116,9 @@ def judge_sections(view: RunView, root: Path = CALIBRATIONS) -> tuple[Section, .
                 "Cost",
                 "Cost a mode",
             ),
-            rows=tuple(_account_row(each) for each in _accounts(view)),
+            rows=tuple(_account_row(each) for each in current_accounts(view)),
         ),
     )
-
-
-def _accounts(view: RunView) -> Iterator[Account]:
-    homes = {home.path: home for info, home in view.evaluators.values() if is_judge(info)}
-    shown = {(name, home.path) for name, (_, home) in view.evaluators.items()}
-    for path in sorted(homes):
-        for each in accounts(view.folder, homes[path]):
-            if (each.judge, path) in shown:
-                yield each
 
 
 def _rate_row(each: JudgedMode) -> tuple[str, ...]:

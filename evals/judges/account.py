@@ -15,6 +15,7 @@ from evals.domain import (
     Usage,
 )
 from evals.llm.request import add_usage
+from evals.runs import RunView
 from evals.runs.record import RunFolder, ScoringFolder
 from evals.stats import Consistency, consistency, noise
 
@@ -90,6 +91,16 @@ def accounts(folder: RunFolder, scoring: ScoringFolder) -> list[Account]:
             if evaluation.evaluator in tallies:
                 tallies[evaluation.evaluator].add(evaluation)
     return [tally.account(len(judged)) for tally in tallies.values()]
+
+
+def current_accounts(view: RunView) -> Iterator[Account]:
+    """One account a judge that a view shows, from the scoring that it is shown of."""
+    homes = {home.path: home for info, home in view.evaluators.values() if is_judge(info)}
+    shown = {(name, home.path) for name, (_, home) in view.evaluators.items()}
+    for path in sorted(homes):
+        for each in accounts(view.folder, homes[path]):
+            if (each.judge, path) in shown:
+                yield each
 
 
 class _Tally:

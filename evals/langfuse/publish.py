@@ -7,6 +7,7 @@ there once. The receipt, ``langfuse.json`` in the run's folder, says what could 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from evals.domain import JsonValue, OutputState, Run
 from evals.errors import UsageError
@@ -35,6 +36,9 @@ from evals.langfuse.target import (
     run_uid,
 )
 from evals.runs import Item, RunFolder, RunView
+
+if TYPE_CHECKING:
+    from evals.judges.account import Account
 
 Say = Callable[[str], None]
 PARAMETERS = 2_000
@@ -173,7 +177,13 @@ class _Job:
         for _, item, where in self.items():
             yield from item_scores(where, item.evaluations, created, ENVIRONMENT)
         counts = self.run.counts
-        yield from run_scores(self.target.experiment_id, self.view.summaries(), counts, created)
+        judges: list[Account] = []
+        if any("judge" in info.details for info, _ in self.view.evaluators.values()):
+            from evals.judges.account import current_accounts
+
+            judges = [*current_accounts(self.view)]
+        about = self.view.summaries(), counts, created, judges
+        yield from run_scores(self.target.experiment_id, *about)
 
     def look(self, expected: Expected, delivery: Delivery, say: Say) -> tuple[Seen, Missing]:
         """Wait until all that was taken can be seen; look only once where sending stopped."""

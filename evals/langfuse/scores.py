@@ -7,7 +7,7 @@ An unscored mode has no score of its name. What each item lacks is counted by it
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -16,6 +16,9 @@ from evals.domain import Evaluation, Finding, Frozen, Score, ScoreState
 from evals.langfuse.reads import ScoreRow
 from evals.langfuse.target import ENVIRONMENT, Place, digest
 from evals.runs import ModeSummary
+
+if TYPE_CHECKING:
+    from evals.judges.account import Account
 
 UNSCORED = "unscored"
 COMMENT = 3_000
@@ -134,8 +137,10 @@ def run_scores(
     summaries: Sequence[ModeSummary],
     counts: dict[str, int],
     timestamp: datetime,
+    judges: Iterable["Account"] = (),
 ) -> Iterator[ScoreBody]:
-    """The scores of the run: per mode rate, coverage and number concerned; cases by state."""
+    """The scores of the run: per mode rate, coverage and number concerned; the coverage of each
+    judge, over usable answers; cases by state."""
     values: dict[str, tuple[float | None, str | None]] = {}
     for summary in summaries:
         name, cases = summary.mode.name, summary.cases
@@ -147,6 +152,9 @@ def run_scores(
             summary.scored / cases if cases else None,
             f"{summary.scored} of {cases} cases" + (f"; unscored: {reasons}" if reasons else ""),
         )
+    for judge in judges:
+        given = f"{judge.scored} of {judge.verdicts} verdicts"
+        values[f"judge.{judge.judge}.coverage"] = judge.coverage, given
     for state, count in counts.items():
         values["cases" if state == "cases" else f"cases.{state}"] = (float(count), None)
     for name, (value, comment) in values.items():

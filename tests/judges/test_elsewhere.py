@@ -35,6 +35,8 @@ def test_coverage_is_a_gate_on_a_dataset_too(
     out = capfd.readouterr().out
     assert status == (3 if refuses else 0), out
     assert ("relevance gave 0.0 % of its verdicts" in out) == refuses
+    scores = {row["name"]: row["value"] for row in langfuse.store.scores.values()}
+    assert scores["judge.relevance.coverage"] == (0 if refuses else 1)
 
 
 @pytest.mark.parametrize("refuses", [False, True])
