@@ -51,7 +51,7 @@ _COMMON = {
     "prompt": "'live' (default): rendered from code now; 'frozen': as recorded.",
     "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
     "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
-    "scorers": "Scorers to add, with commas between: abstention, hallucination, nli (default: none).",
+    "scorers": "Scorers to add, commas between: abstention, hallucination, nli (default: none).",
     "concurrency": "Calls under way at once (default: 20).",
     "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
     "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
