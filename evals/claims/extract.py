@@ -6,7 +6,7 @@ from evals.claims.markup import Block, Kind, blocks, cells, plain
 from evals.claims.sentences import clauses, has_verb, protected, sentences
 from evals.domain import Frozen
 
-EXTRACTOR_VERSION = "1.0.0"
+EXTRACTOR_VERSION = "1.0.1"
 """Changes whenever the claims of some text change: they are the denominator of every rate."""
 
 

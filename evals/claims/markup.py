@@ -38,9 +38,11 @@ _QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
 
 CITATION = re.compile(r"\[(?=[^\[\]\n]*\d)[\w.:/#-]+(?:\s*[,;]\s*[\w.:/#-]+)*\](?!\()")
 """A bracket of references such as ``[R-012, M-0034]``, ``[3]`` or ``[Q3, Q5]``."""
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
-_LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
-_STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)", re.DOTALL)
+# Each stops at the next mark of its kind, or is bounded: hostile text is read in linear time.
+_IMAGE = re.compile(r"!\[([^\[\]\n]*)\]\([^)\n]{0,1000}\)")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^)\n]{0,1000}\)")
+_STRONG = re.compile(r"(\*{1,3})(?=\S)([^*]+)(?<=\S)\1(?!\w)")
+_EMPHASIS = re.compile(r"(?<!\w)(_{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?!\w)", re.DOTALL)
 _CODE = re.compile(r"`+([^`\n]+)`+")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _SPACE = re.compile(r"\s+")
@@ -52,7 +54,7 @@ def plain(text: str) -> str:
     text = CITATION.sub("", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text)))
     text = _TAG.sub("", _CODE.sub(r"\1", text))
     for _ in range(3):
-        text = _STRONG.sub(r"\2", text)
+        text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
     text = text.replace("**", "").replace("__", "")
     text = re.sub(r"\s+([.,;)])", r"\1", text)
     return _SPACE.sub(" ", text).strip()

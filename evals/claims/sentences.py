@@ -4,12 +4,17 @@ Rules, not a model: the same text always gives the same spans, on any machine.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from evals.claims.lexicon import LEXICON
 from evals.claims.markup import CITATION
 
 Span = tuple[int, int]
+_FAR = 500
+"""Characters looked at on either side of a place where a sentence may be cut, so that a long text
+is read in linear time."""
 
 _PROTECTED = re.compile(
     r"«[^«»]*»|“[^“”]*”|„[^„“”]*[“”]|\"[^\"\n]*\"|\([^()]*\)|`[^`\n]*`|https?://\S+"
@@ -67,6 +72,12 @@ def protected(text: str) -> list[Span]:
     return [m.span() for m in _PROTECTED.finditer(text)]
 
 
+def _around(kept: Sequence[Span], position: int) -> Span:
+    """The last of the ordered spans ``kept`` that begins by ``position``, or an empty one."""
+    index = bisect_right(kept, position, key=itemgetter(0))
+    return kept[index - 1] if index else (position, position)
+
+
 def has_verb(text: str) -> bool:
     """Whether a finite verb is recognised in ``text`` (a list and endings, no parser)."""
     return _VERB.search(text) is not None
@@ -88,11 +99,12 @@ def sentences(text: str, start: int, end: int, kept: Sequence[Span]) -> Iterator
 
 
 def _ends(text: str, begin: int, m: "re.Match[str]", end: int, kept: Sequence[Span]) -> bool:
-    if any(low < m.start() < high and m.end() < high for low, high in kept):
+    low, high = _around(kept, m.start())
+    if low < m.start() and m.end() < high:
         return False
     references = _REFERENCES.match(text, m.end(), end)
     after = _skip(text, references.end() if references else m.end(), end)
-    following = text[after:end]
+    following = text[after : min(end, after + _FAR)]
     if not following:
         return True
     if references and following[0] in ".!?…":
@@ -121,7 +133,9 @@ def _ends(text: str, begin: int, m: "re.Match[str]", end: int, kept: Sequence[Sp
 
 def _skip(text: str, start: int, end: int) -> int:
     """The first position from ``start`` that is neither space nor a block-quote mark."""
-    while start < end and (text[start].isspace() or (text[start] == ">" and "\n" in text[:start])):
+    while start < end and (
+        text[start].isspace() or (text[start] == ">" and text.find("\n", 0, start) >= 0)
+    ):
         start += 1
     return start
 
@@ -140,9 +154,10 @@ def clauses(text: str, start: int, end: int, kept: Sequence[Span]) -> Iterator[t
     begin = start
     carried = ""
     for m in _JOIN.finditer(text, start, end):
-        if m.start() <= begin or any(low <= m.start() < high for low, high in kept):
+        if m.start() <= begin or _around(kept, m.start())[1] > m.start():
             continue
-        left, right = text[begin : m.start()], text[m.end() : end]
+        left = text[begin : min(m.start(), begin + _FAR)]
+        right = text[m.end() : min(end, m.end() + _FAR)]
         semicolon = m.group().strip() == ";"
         if semicolon:
             if min(len(_WORD.findall(left)), len(_WORD.findall(right))) < 2:
