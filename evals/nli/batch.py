@@ -114,27 +114,29 @@ def verify_file(
 
 
 def _done(target: Path) -> dict[str, Verification]:
-    """What an earlier run verified; a line torn by its end is cut off the file."""
+    """What an earlier run verified; a torn line is taken out of the file and done again."""
     if not target.is_file():
         return {}
     found: dict[str, Verification] = {}
-    whole = ""
-    for line in target.read_text(encoding="utf-8").splitlines(keepends=True):
+    good: list[bytes] = []
+    # Not splitlines: an answer may hold other line separators.
+    for line in target.read_bytes().split(b"\n"):
         try:
             result = Verification.model_validate_json(line)
         except ValidationError:
-            break
+            continue
         found[result.id] = result
-        whole += line if line.endswith("\n") else line + "\n"
-    target.write_text(whole, encoding="utf-8")
+        good.append(line + b"\n")
+    target.write_bytes(b"".join(good))
     return found
 
 
 def _answers(source: Path, faults: list[str]) -> Iterator[tuple[str, Answer]]:
     """The answers with their ids; what cannot be read goes to ``faults``, one line each."""
     seen: set[str] = set()
-    with source.open(encoding="utf-8-sig") as lines:
+    with source.open("rb") as lines:
         for number, line in enumerate(lines, 1):
+            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             if not line.strip():
                 continue
             try:

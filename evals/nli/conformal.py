@@ -45,22 +45,23 @@ def learn_then_test(q: Floats, wrong: Bools, sizes: Ints, precision: float, delt
         due = np.bincount(owner[above], weights=wrong[above], minlength=len(sizes))
         some = flagged > 0
         count = int(some.sum())
-        if count == 0:
+        # Where few responses are flagged there is no test to pass or to fail: their number depends
+        # on q alone, not on the labels, so the sequence stays valid.
+        if count < _least(precision, delta):
             continue
         loss = float(1 - (due[some] / flagged[some]).mean())
         if hoeffding_bentkus(loss, count, 1 - precision) > delta:
-            # Where so few responses are flagged that nothing could pass, there is no test to fail;
-            # their number depends on q alone, not on the labels, so the sequence stays valid.
-            if count < _least(precision, delta):
-                continue
             break
         chosen = float(t)
     return chosen
 
 
 def _least(precision: float, delta: float) -> int:
-    """Responses below which no evidence, however good, could pass the test."""
-    return int(np.ceil(np.log(delta / np.e) / np.log(precision)))
+    """Responses that pass the test when a quarter of the tolerated share is not due.
+
+    A sequence that begins with fewer mostly ends there, for want of evidence.
+    """
+    return math.ceil(-math.log(delta) / _kl((1 - precision) / 4, 1 - precision))
 
 
 def hoeffding_bentkus(mean: float, n: int, bound: float) -> float:

@@ -1,16 +1,18 @@
 """NLI as an evaluator of an experiment."""
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 
-from evals.claims import EXTRACTOR_VERSION, Claim, extract_claims
+from evals.claims import COMPARISON_VERSION, EXTRACTOR_VERSION, Claim, extract_claims
 from evals.config import Config, load
 from evals.domain import Evaluation, FailureMode, Finding, JsonValue, Passage, Score
 from evals.evaluator import Subject
+from evals.nli.calibrate import read
 from evals.nli.model import NLIModel
 from evals.nli.rules import rule_of
 from evals.nli.settings import NLISettings
@@ -45,11 +47,25 @@ class NLIEvaluator:
 
     @property
     def version(self) -> str:
-        """Changes with the extractor, the model and the rule."""
+        """Changes with the extractor, the comparison of figures, the model and the rule."""
         settings = self.settings
-        rule = {"paper": f"k={settings.k}", "fixed": f"tau={settings.tau}"}.get(settings.rule, "")
+        rule = ""
+        match settings.rule:
+            case "paper":
+                rule = f"k={settings.k},{settings.score},ddof={settings.ddof}"
+            case "fixed":
+                rule = f"tau={settings.tau}"
+            case "calibrated":
+                rule = f"={self._fitted}"
         revision = f"@{settings.revision}" if settings.revision else ""
-        return f"{EXTRACTOR_VERSION}:{settings.model}{revision}:{settings.rule}{rule}"
+        versions = f"{EXTRACTOR_VERSION}+{COMPARISON_VERSION}"
+        return f"{versions}:{settings.model}{revision}:{settings.rule}{rule}"
+
+    @cached_property
+    def _fitted(self) -> str:
+        """A hash of the calibration: two fits decide differently."""
+        fitted = read(self.settings.calibration or "").model_dump_json()
+        return hashlib.sha256(fitted.encode()).hexdigest()[:12]
 
     @property
     def modes(self) -> tuple[FailureMode, ...]:

@@ -129,7 +129,7 @@ class Verifier:
             for i, claim in enumerate(claims):
                 found = self._look_up(claim, rows[i])
                 if found is not None:
-                    rows[i], passages[i], held[i] = found
+                    rows[i], passages[i], held[i], windows[i] = found
                     retrieved[i] = True
             clock.mark("retrieval")
         sizes = np.array([len(claims)], dtype=np.int64)
@@ -174,8 +174,8 @@ class Verifier:
                 passages[i] = passage
         return Judged(rows, windows, tuple(passages))
 
-    def _look_up(self, claim: Claim, row: np.ndarray) -> tuple[np.ndarray, str, str] | None:
-        """Probabilities, passage and premise from looked-up passages, when they settle it."""
+    def _look_up(self, claim: Claim, row: np.ndarray) -> tuple[np.ndarray, str, str, int] | None:
+        """Probabilities, passage, premise and windows of looked-up passages, if they settle it."""
         settled = not np.isnan(row).any() and classes(row[None])[0] != 1
         if settled or self.retriever is None:
             return None
@@ -187,7 +187,7 @@ class Verifier:
         new = judged.probabilities[0]
         if np.isnan(new).any() or (not np.isnan(row).any() and classes(new[None])[0] == 1):
             return None
-        return new, judged.passages[0], premise
+        return new, judged.passages[0], premise, int(judged.windows[0])
 
     def _verdict(
         self,

@@ -42,12 +42,21 @@ def windows(premise: str, hypothesis: str, length: Length, room: int) -> list[st
 
 
 def _sentences(text: str) -> list[str]:
+    """The sentences of ``text``, and between them whatever is in none, such as code."""
     kept = protected(text)
-    return [
-        text[start:end]
-        for block in blocks(text)
-        for start, end in sentences(text, block.start, block.end, kept)
-    ] or [text]
+    spans = [
+        span for block in blocks(text) for span in sentences(text, block.start, block.end, kept)
+    ]
+    parts: list[str] = []
+    position = 0
+    for start, end in [*spans, (len(text), len(text))]:
+        between = text[position:start].strip()
+        if any(character.isalnum() for character in between):
+            parts.append(between)
+        if start < end:
+            parts.append(text[start:end])
+        position = end
+    return parts or [text]
 
 
 def _fit(sentence: str, length: Length, free: int) -> list[str]:

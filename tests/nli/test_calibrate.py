@@ -100,6 +100,15 @@ def test_correction_precision_holds_with_its_confidence() -> None:
     assert failures / 300 <= 0.1
 
 
+def test_a_few_responses_are_no_test_whatever_their_labels() -> None:
+    """Skipping a test only when it fails would be looking at the labels first."""
+    q = np.r_[np.full(12, 0.95), np.full(200, 0.5)]
+    wrong = np.r_[np.ones(12, dtype=bool), np.zeros(200, dtype=bool)]
+    assert learn_then_test(q, wrong, np.ones(212, dtype=int), 0.8, 0.1) == 2.0
+    q[:200], wrong[:200] = 0.95, True
+    assert learn_then_test(q, wrong, np.ones(212, dtype=int), 0.8, 0.1) <= 0.51
+
+
 def test_nothing_is_corrected_without_evidence() -> None:
     data = simulate(60, 2)
     noise = np.random.default_rng(0).random(len(data.wrong))

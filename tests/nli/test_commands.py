@@ -61,6 +61,25 @@ def test_verify_keeps_what_is_good_and_names_what_is_not(
     assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == ["a", "c", "d"]
 
 
+def test_resuming_keeps_all_that_is_whole_and_reads_any_bytes(
+    tmp_path: Path, settings: NLISettings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "answers.jsonl", tmp_path / "answers.verified.jsonl"
+    lines = [
+        json.dumps({"id": name, "answer": f"The cat{mark}sat.", "reference": "The cat sat."})
+        for name, mark in (("a", " "), ("b", "\u2028"), ("c", "\x85"), ("d", " "))
+    ]
+    file.write_bytes("\n".join(lines).encode() + b'\n{"id": "e", "answer": "caf\xe9"}\n')
+    assert verified(file, settings) is ExitCode.INCOMPLETE
+    assert "answers.jsonl:5" in capsys.readouterr().out.replace("\n", "")
+    kept = out.read_bytes().split(b"\n")
+    out.write_bytes(b"\n".join([kept[0][:40] + b"\xc3", *kept[1:]]))
+    assert verified(file, settings, resume=True) is ExitCode.INCOMPLETE
+    # Nothing but the torn line was done again: the others keep the seconds they took.
+    assert out.read_bytes().split(b"\n")[:3] == kept[1:4]
+    assert json.loads(out.read_bytes().split(b"\n")[3])["id"] == "a"
+
+
 def test_bench_recomputes_without_its_model_and_calibration_serves_verify(
     tmp_path: Path, settings: NLISettings
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evals.claims import extract_claims
+from evals.claims import COMPARISON_VERSION, extract_claims
 from evals.config import Config
 from evals.domain import (
     Answer,
@@ -22,6 +22,7 @@ from evals.errors import UsageError
 from evals.evaluator import Evaluator, Subject
 from evals.ids import IdPolicy
 from evals.nli import NLIEvaluator, NLISettings, Verifier, nli_evaluator, rule_of
+from evals.nli.calibrate import Calibration
 from evals.nli.evaluator import premises_of, tool_text
 from evals.source import Source
 from tests.nli.test_verify import judge
@@ -54,7 +55,25 @@ def evaluator() -> NLIEvaluator:
 def test_it_keeps_to_the_protocol() -> None:
     assert isinstance(evaluator(), Evaluator)
     assert [mode.name for mode in evaluator().modes] == ["nli_contradicted", "nli_unsupported"]
-    assert NLIEvaluator(NLISettings(k=1.0)).version != NLIEvaluator(NLISettings()).version
+
+
+def test_its_version_changes_with_all_that_decides(tmp_path: Path) -> None:
+    versions = [
+        NLIEvaluator(NLISettings(**options)).version
+        for options in ({}, {"k": 1.0}, {"score": "difference"}, {"ddof": 1}, {"rule": "fixed"})
+    ]
+    fitted = {
+        "coefficients": (0.0, 1.0, 1.0, 0.0), "strength": 1.0, "rate": 0.5, "alpha": 0.1,
+        "precision": 0.8, "delta": 0.1, "correction": 2.0, "responses": (10, 10), "data_hash": "x",
+    }  # fmt: skip
+    for threshold in (0.3, 0.4):
+        path = tmp_path / f"{threshold}.json"
+        path.write_text(
+            Calibration.model_validate({**fitted, "threshold": threshold}).model_dump_json()
+        )
+        versions.append(NLIEvaluator(NLISettings(rule="calibrated", calibration=str(path))).version)
+    assert len(set(versions)) == len(versions)
+    assert all(COMPARISON_VERSION in version for version in versions)
 
 
 async def test_counts_and_findings_agree() -> None:

@@ -123,6 +123,15 @@ def test_windows_fit_and_lose_no_word(parts: list[str], free: int) -> None:
     assert set(premise.split()) <= {word for window in cut for word in window.split()}
 
 
+def test_windows_hold_code_and_table_headers_too() -> None:
+    premise = (
+        "One two.\n\n```\nlimit = 42\n```\n\n| City | Share |\n|---|---|\n| Lyon | 45 |\n"
+        + "A b. " * 9
+    )
+    found = " ".join(windows(premise, "x", words, 8))
+    assert all(word in found for word in ("limit = 42", "City", "Share", "Lyon"))
+
+
 def test_windows_overlap_by_a_sentence() -> None:
     premise = "One two. Three four. Five six. Seven eight."
     assert windows(premise, "x", words, 5) == [
