@@ -116,6 +116,22 @@ async def test_a_passage_may_differ_by_typography_alone(written: str) -> None:
     assert scores(evaluation)["vague"] == 1
 
 
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("e", None), ("nt", None), ("«", None), ("3", None), ("3 %", 1), ("sont", 1)],
+)
+async def test_a_letter_inside_a_word_is_no_evidence(written: str, value: int | None) -> None:
+    evaluation, _ = await judged(lambda p: reply(p, [("vague", written)]))
+    assert evaluation.scores[0].value == value
+
+
+async def test_a_short_passage_is_found_where_it_stands_alone() -> None:
+    text = "Sur 19 clients, 9 partent."
+    evaluation, _ = await judged(lambda p: reply(p, [("vague", "9")]), text=text)
+    (found,) = evaluation.findings
+    assert found.evidence.start == text.index("9 partent")
+
+
 async def test_a_passage_over_several_lines_may_carry_the_marks() -> None:
     def respond(prompt: Seen) -> str:
         return reply(prompt, [("vague", f"3 % partent.\n{prompt.mark} Les clients partent.")])
