@@ -1,7 +1,9 @@
 """Abstention by meaning: facts one by one, then the adversarial corpus and real answers."""
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -62,6 +64,28 @@ def test_answers(answer: str) -> None:
     assert detect(answer).abstained is False
 
 
+GROUNDS = (
+    "The survey was put to parents only, so I can't say how teachers feel.",
+    "I can't tell you, because the leaflet deals with adults.",
+    "The text tells of the opening in 1934, but says nothing of the closure.",
+    "Le texte ne le dit pas. Il décrit :\n\n- la faune,\n- les sentiers.",
+)
+
+
+@pytest.mark.parametrize("answer", GROUNDS)
+def test_the_ground_of_a_refusal_and_what_is_read_instead_are_no_answer(answer: str) -> None:
+    assert detect(answer).abstained is True
+
+
+def test_an_absence_is_the_answer_where_what_is_lacking_is_asked() -> None:
+    answer = "The form does not mention the date of birth."
+    assert detect(answer, "What is missing from the form?").abstained is False
+    assert detect(answer, "What is the date of birth?").abstained is True
+    assert detect("The text doesn't say.", "What is missing from the form?").abstained is True
+    limits = "The study has two limits:\n- the sample is small\n- ages are not recorded"
+    assert detect(limits, "What are the limits of the study?").abstained is False
+
+
 @pytest.mark.parametrize("answer", ["", "  \n", "…", "Bonjour !", "Great question."])
 def test_says_nothing_either_way(answer: str) -> None:
     assert detect(answer).abstained is None
@@ -115,6 +139,29 @@ def test_the_corpus_is_large_and_the_word_alone_fails_on_it() -> None:
     assert len({(item.question, item.answer) for item in corpus}) == len(corpus)
     found = sum("abstention" in item.answer.lower() for item in corpus if item.abstains)
     assert found / sum(item.abstains for item in corpus) < 0.1
+
+
+def natural(half: str) -> list[dict[str, Any]]:
+    path = Path(__file__).parent / "data" / "natural.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["half"] == half]
+
+
+def test_the_halves_of_the_natural_answers_are_drawn_by_hash() -> None:
+    for half, parity in (("tune", 0), ("held", 1)):
+        for row in natural(half):
+            text = f"{row['question']}\n{row['answer']}"
+            assert hashlib.sha256(text.encode()).digest()[0] % 2 == parity
+
+
+@pytest.mark.parametrize(("half", "bound"), [("tune", 0.97), ("held", 0.9)])
+def test_natural_answers(half: str, bound: float) -> None:
+    rows = natural(half)
+    read = [(row["abstains"], detect(row["answer"], row["question"]).abstained) for row in rows]
+    right = sum(abstains and found is True for abstains, found in read)
+    wrong = sum(abstains != (found is True) for abstains, found in read)
+    assert len(rows) > 120
+    assert 2 * right / (2 * right + wrong) >= bound
 
 
 def test_no_real_answer_is_taken_for_an_abstention(shared: Path) -> None:
