@@ -21,6 +21,7 @@ from evals.errors import UsageError
 from evals.evaluator import Subject
 from evals.hallucination.model import ContextItem, Evidence
 from evals.quotes import find_passage
+from evals.tools import tool_calls, tool_text
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -110,12 +111,9 @@ def tool_context(run: Subject) -> list[ContextItem]:
     JSON becomes lines of ``key: value``; what was asked is what the result is about. The calls
     are the output's own, else the case's.
     """
-    from evals.nli.evaluator import tool_text
-
-    calls = run.output.tool_calls or run.case.input.tool_calls
     return [
         ContextItem(text=text, id=f"{call.name} #{number}", about=_asked(call))
-        for number, call in enumerate(calls, start=1)
+        for number, call in enumerate(tool_calls(run), start=1)
         if call.error is None and (text := tool_text(call.output)).strip()
     ]
 

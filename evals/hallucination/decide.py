@@ -17,7 +17,7 @@ from evals.hallucination.wording import subjective, values
 def decision_version() -> str:
     """Changes with all the code that makes a verdict of claim, context and opinions."""
     own = (f"hallucination/{name}.py" for name in ("code", "context", "decide", "reply", "wording"))
-    return code_version(*own, "claims", "quotes")
+    return code_version(*own, "claims", "quotes", "tools.py")
 
 
 def settle(

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from evals.citations import QuotedPassage
-from evals.domain import JsonValue, Message, ToolCall
+from evals.domain import JsonValue, Message
 from evals.evaluator import Subject
 from evals.judges.definition import Context, Definition
+from evals.tools import tool_calls
 
 
 class Block(NamedTuple):
@@ -21,11 +22,6 @@ def material(definition: Definition, subject: Subject) -> list[Block]:
     """The blocks that ``definition`` asks for, the answer last."""
     blocks = [_BLOCKS[each](subject) for each in definition.context]
     return [*blocks, Block("ANSWER", subject.text)]
-
-
-def tool_calls(subject: Subject) -> tuple[ToolCall, ...]:
-    """The calls behind the answer: its own, else those recorded with the case."""
-    return subject.output.tool_calls or subject.case.input.tool_calls
 
 
 def verbatim(subject: Subject) -> Iterator[tuple[QuotedPassage, Message]]:

@@ -29,9 +29,10 @@ _MACHINERY = (
 )
 _NEEDED_FOR = {
     "sources": ("citations", "source.py"),
+    "tools": ("tools.py",),
     "study": ("source.py",),
     "quotes": ("citations", "source.py"),
-    "figures": ("citations", "claims"),
+    "figures": ("citations", "claims", "tools.py"),
 }
 """The code behind contexts and settlers, which decides verdicts too."""
 

@@ -9,7 +9,8 @@ from evals.claims.figures import figures
 from evals.claims.readings import Figure
 from evals.domain import JsonValue, Passage
 from evals.evaluator import Subject
-from evals.judges.context import tool_calls, verbatim
+from evals.judges.context import verbatim
+from evals.tools import tool_calls
 
 Objection = Callable[[Passage], str | None]
 

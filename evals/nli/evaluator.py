@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from evals.nli.model import NLIModel
 from evals.nli.rules import rule_of
 from evals.nli.settings import NLISettings
 from evals.nli.verify import ClaimVerdict, Verification, Verifier
+from evals.tools import tool_calls, tool_text
 
 CONTRADICTED = FailureMode(
     name="nli_contradicted",
@@ -144,8 +144,7 @@ def premises_of(subject: Subject, claims: tuple[Claim, ...]) -> list[str]:
             message = subject.source.message(token.text) if subject.source else None
             if message:
                 cited.append((citation.start, message.text))
-    calls = subject.output.tool_calls or subject.case.input.tool_calls
-    outputs = [tool_text(call.output) for call in calls if call.error is None]
+    outputs = [tool_text(call.output) for call in tool_calls(subject) if call.error is None]
     premises = []
     for i, claim in enumerate(claims):
         # References written after the full stop belong to the claim before them.
@@ -154,26 +153,6 @@ def premises_of(subject: Subject, claims: tuple[Claim, ...]) -> list[str]:
         parts = [*(own or [text for _, text in cited]), *outputs]
         premises.append("\n\n".join(dict.fromkeys(part for part in parts if part.strip())))
     return premises
-
-
-def tool_text(output: JsonValue) -> str:
-    """A tool's result as prose: its strings and numbers, one a line, keys kept as labels."""
-    if isinstance(output, str):
-        try:
-            parsed = json.loads(output)
-        except ValueError:
-            return output
-        return output if isinstance(parsed, str) else tool_text(parsed)
-    if isinstance(output, Mapping):
-        lines = [
-            tool_text(value) if isinstance(value, Mapping | list) else f"{key}: {value}"
-            for key, value in output.items()
-            if value is not None
-        ]
-        return "\n".join(lines)
-    if isinstance(output, list):
-        return "\n\n".join(tool_text(value) for value in output)
-    return "" if output is None else str(output)
 
 
 def _finding(text: str, verdict: ClaimVerdict) -> Finding | None:

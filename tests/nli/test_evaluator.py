@@ -23,8 +23,9 @@ from evals.evaluator import Evaluator, Subject
 from evals.ids import IdPolicy
 from evals.nli import NLIEvaluator, NLISettings, Verifier, nli_evaluator, rule_of
 from evals.nli.calibrate import Calibration
-from evals.nli.evaluator import premises_of, tool_text
+from evals.nli.evaluator import premises_of
 from evals.source import Source
+from evals.tools import tool_text
 from tests.nli.test_verify import judge
 
 STUDY = Study(
