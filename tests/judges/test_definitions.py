@@ -170,56 +170,55 @@ def test_model_and_parameters_are_in_the_version(change: dict[str, object]) -> N
     assert judge_version(judge, base) != judge_version(judge, other)
 
 
-@pytest.mark.parametrize(
-    ("changed", "judges"),
-    [
-        ("quotes/verify.py", {"anchoring", "relevance", "synthesis"}),
-        ("judges/contract.py", {"anchoring", "relevance", "synthesis"}),
-        ("claims/figures.py", {"anchoring"}),
-        ("claims/lexicon.toml", {"anchoring"}),
-        ("citations/parse.py", {"anchoring"}),
-        ("report/html.py", set()),
-    ],
-)
-def test_the_code_that_decides_verdicts_is_in_the_version(
-    package: Path, changed: str, judges: set[str]
-) -> None:
-    before = _versions(package)
-    file = package / "evals" / changed
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from evals.config import Config
+from evals.fingerprint import code_version
+from evals.judges import definitions
+from evals.judges.judge import judge_version
+from evals.llm import Tier
+
+def versions():
+    code_version.cache_clear()
+    known = definitions(Config(None, {}))
+    return {name: judge_version(each, Tier(model="m")) for name, each in known.items()}
+
+before, moved = versions(), {}
+for name in sys.argv[1:]:
+    file = Path("evals", name)
     content = file.read_bytes()
-    file.write_bytes(content + b"# changed\n")
-    after = _versions(package)
+    file.write_bytes(content + b"# changed")
+    after = versions()
+    moved[name] = sorted(judge for judge in before if before[judge] != after[judge])
     file.write_bytes(content)
-    assert {name for name in before if before[name] != after[name]} == judges
+print(json.dumps(moved))
+"""
+"""Changes files of the code in the current folder, one by one: whose versions change with each?"""
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the code, to be changed."""
-    folder = tmp_path_factory.mktemp("copy")
+def test_the_code_that_decides_verdicts_is_in_the_version(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(evals.__file__).parent, folder / "evals", ignore=ignored)
-    return folder
-
-
-def _versions(package: Path) -> dict[str, str]:
-    """The versions of the shipped judges by the code in ``package``."""
-    program = (
-        "import json; from evals.config import Config; from evals.judges import definitions\n"
-        "from evals.judges.judge import judge_version; from evals.llm import Tier\n"
-        "known = definitions(Config(None, {}))\n"
-        "print(json.dumps({n: judge_version(d, Tier(model='m')) for n, d in known.items()}))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(package)}
+    shutil.copytree(Path(evals.__file__).parent, tmp_path / "evals", ignore=ignored)
+    everyone = ["anchoring", "relevance", "synthesis"]
+    expected = {
+        "quotes/verify.py": everyone,
+        "judges/contract.py": everyone,
+        "llm/structured.py": everyone,
+        "claims/figures.py": ["anchoring"],
+        "claims/lexicon.toml": ["anchoring"],
+        "citations/parse.py": ["anchoring"],
+        "tools.py": ["anchoring", "synthesis"],
+        "report/html.py": [],
+    }
     said = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=package,
-        env=environment,
+        [sys.executable, "-c", PROGRAM, *expected],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
         check=True,
         capture_output=True,
     )
-    found: dict[str, str] = json.loads(said.stdout)
-    return found
+    assert json.loads(said.stdout) == expected
 
 
 def test_what_decides_no_verdict_is_not_in_the_version() -> None:
