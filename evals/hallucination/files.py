@@ -187,6 +187,8 @@ def _print(tally: _Tally, target: Path, scale: float) -> None:
     for state in (State.NO_CLAIMS, State.EMPTY, State.PARTIAL, State.UNSCORED):
         table.add_row(state.replace("_", " "), str(tally.states[state]))
     table.add_row("all", str(count))
+    if tally.faults:
+        table.add_row("unreadable lines", str(len(tally.faults)))
     table.add_row("", "")
     for verdict in Verdict:
         table.add_row(f"claims {verdict}", str(tally.verdicts[verdict]))

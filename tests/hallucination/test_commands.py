@@ -1,6 +1,7 @@
 """In the commands: an experiment with ``--scorers``, and a file of answers."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,7 @@ def test_a_file_of_answers(workplace: Path, capfd: pytest.CaptureFixture[str]) -
     }
     assert "Mean score 0.333 of 1, over 3 of 5 answers" in out
     assert "Over all 5, the mean lies between 0.200 and 0.600" in out
+    assert re.search(r"unreadable lines +4\n", out)
     for fault in (
         "f.jsonl:7: id: 'a' occurs twice",
         "f.jsonl:8: answer: Field required",
