@@ -98,7 +98,9 @@ def _mode(mode: ModeCalibration) -> Iterator[RenderableType]:
 
 def _coefficient(table: Table, name: str, value: float | None, interval: Interval | None) -> None:
     shown = "none: one label throughout" if value is None else f"{value:.2f}"
-    table.add_row(name, shown, bounds(interval, 1, 2) if interval else "")
+    # No spread is no certainty: one of the two said the same throughout, or they never differed.
+    spread = interval is not None and interval.high - interval.low > 1e-6
+    table.add_row(name, shown, bounds(interval, 1, 2) if interval and spread else "unknown")
 
 
 def _duel(duel: Duel) -> Iterator[RenderableType]:

@@ -1,5 +1,6 @@
 """Calibration: known error rates are recovered, counts add up, and reports know whom to trust."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +22,10 @@ from evals.calibration.labels import hash_of
 from evals.calibration.measure import confusion, corrected
 from evals.calibration.pairs import strays
 from evals.calibration.section import judge_sections, judged_modes
+from evals.calibration.terminal import calibrated
 from evals.errors import UsageError
 from evals.report.data import read_report
+from evals.report.terminal import console, show
 from evals.runs import RunView
 from tests.calibration.worlds import MODE, World, judge_again, verdicts, world, write_labels
 from tests.judges.scripted import definition
@@ -258,6 +261,19 @@ def test_a_judge_that_knows_nothing_is_refused(judged: World, labels: Labels) ->
     one_sided = mode.model_copy(update={"pairs": tuple(p for p in pairs if not p.truth)})
     found = corrected(one_sided, {"x": ("0" * 16, True)}, random_sample=False)
     assert found.refusal == "no labelled case with the defect"
+
+
+def test_a_judge_that_always_says_the_same_gets_no_certain_agreement(
+    judged: World, labels: Labels
+) -> None:
+    calibration, _ = calibrate(RunView(judged.folder), labels, split=None)
+    (mode,) = calibration.modes
+    pairs = tuple(pair.model_copy(update={"judged": False}) for pair in mode.pairs)
+    silent = calibration.model_copy(update={"modes": (mode.model_copy(update={"pairs": pairs}),)})
+    out = io.StringIO()
+    show(calibrated(silent, [], [], []), console(out))
+    (row,) = (line for line in out.getvalue().splitlines() if line.startswith("κ"))
+    assert row.split()[-2:] == ["0.00", "unknown"]
 
 
 def test_stored_calibrations_are_read_back_as_they_were(judged: World, labels: Labels) -> None:
