@@ -45,7 +45,8 @@ def hallucination(
     Exits 3 when a line could not be read or a claim has no verdict.
     """
     from evals.config import load
-    from evals.hallucination.files import score_file, settings_of
+    from evals.hallucination.files import score_file
+    from evals.hallucination.settings import settings_of
 
     names = [each.strip() for each in verdicts.split(",") if each.strip()]
     settings = settings_of(

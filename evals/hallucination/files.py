@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from evals.config import Config, describe
+from evals.config import describe
 from evals.domain import Frozen, JsonValue
 from evals.errors import AncrageError, ExitCode, UsageError
 from evals.hallucination.context import make_run, recorded_context
@@ -96,20 +96,6 @@ def score_file(
         not tally.faults and not tally.states[State.PARTIAL] and not tally.states[State.UNSCORED]
     )
     return ExitCode.OK if whole else ExitCode.INCOMPLETE
-
-
-def settings_of(config: Config, **chosen: object) -> HallucinationSettings:
-    """The ``[hallucination]`` table with the options that were given in its place.
-
-    Raises:
-        UsageError: a value cannot be used.
-    """
-    table = config.table("hallucination", HallucinationSettings).model_dump()
-    try:
-        given = {name: value for name, value in chosen.items() if value is not None}
-        return HallucinationSettings.model_validate({**table, **given})
-    except ValidationError as error:
-        raise UsageError(describe(error)) from None
 
 
 def _done(target: Path, scorer: HallucinationScorer, tally: _Tally) -> set[str]:

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from evals.config import Config, load
+from evals.config import Config, describe, load
 from evals.domain import Frozen
 from evals.errors import UsageError
 from evals.hallucination.context import GetContext, anchored_context
@@ -23,6 +23,20 @@ class HallucinationSettings(Frozen):
     extractor: str | None = None
     """The model tier that lists claims; by default rules do."""
     scale: float = Field(default=1.0, gt=0)
+
+
+def settings_of(config: Config, **chosen: object) -> HallucinationSettings:
+    """The ``[hallucination]`` table with the options that were given in its place.
+
+    Raises:
+        UsageError: a value cannot be used.
+    """
+    table = config.table("hallucination", HallucinationSettings).model_dump()
+    try:
+        given = {name: value for name, value in chosen.items() if value is not None}
+        return HallucinationSettings.model_validate({**table, **given})
+    except ValidationError as error:
+        raise UsageError(describe(error)) from None
 
 
 def scorer_of(
