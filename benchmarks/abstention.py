@@ -16,6 +16,7 @@ from tests.abstention import natural
 from tests.abstention.adversarial import items
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+NATURAL = Path(natural.__file__).parent / "data" / "natural.jsonl"
 Labelled = tuple[str, str, str, bool]
 """Question, expected answer, answer, whether it abstains."""
 
@@ -62,6 +63,13 @@ def whole(prefix: str) -> Iterator[Labelled]:
             yield question, "", answer, label
 
 
+def labelled(half: str) -> Iterator[Labelled]:
+    for line in NATURAL.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["half"] == half:
+            yield row["question"], "", row["answer"], row["abstains"]
+
+
 def piaf() -> Iterator[tuple[str, str, str]]:
     for path in sorted((DATA / "piaf-fr").glob("*.json")):
         for document in json.loads(path.read_text(encoding="utf-8"))["data"]:
@@ -93,6 +101,8 @@ def main() -> None:
     report("adversarial, held-out half", adversarial(held_out=True))
     for prefix, name in (("", "first"), ("LATER_", "second"), ("UNSEEN_", "third, never tuned on")):
         report(f"whole answers, {name} set", whole(prefix))
+    report("natural answers, tuned half", labelled("tune"))
+    report("natural answers, held-out half", labelled("held"))
     if not DATA.is_dir():
         print("real data: not on this machine")
         return

@@ -52,6 +52,8 @@ class Abstention(Frozen):
 
 
 _ITEM = re.compile(r"\n\s*(?:[-*•–]|\d+[.)])\s*$")
+_READ = 400
+"""Code points of a clause within which it shows what it is; bounds the time of a search."""
 _LONG = 25
 """Words of a segment that is no mere refusal."""
 _STOP = frozenset(re.findall(r"\w+", LEXICON["stop"]))
@@ -144,7 +146,7 @@ def _clauses(answer: str, shown: str) -> list[_Clause]:
         if clauses:
             before = clauses[-1]
             between = answer[before.passage.end : start]
-            above = answer[: before.passage.end + 2].rstrip().endswith(":")
+            above = ":" in answer[before.passage.end - 1 : before.passage.end + 2]
             listed = "\n" in between and (above or before.listed) and bool(_ITEM.search(between))
         if not listed:
             head = reading
@@ -241,10 +243,9 @@ def _pieces(answer: str, shown: str, start: int, end: int) -> Iterator[tuple[int
     last = start
     for m in re.finditer(r",\s+", shown[start:end]):
         after = start + m.end()
-        following = shown[after:end]
-        comma = following.find(", ")
-        piece = answer[after : end if comma < 0 else after + comma]
-        if w.CONTINUES.match(following) or not has_verb(piece):
+        comma = shown.find(", ", after, end)
+        piece = answer[after : end if comma < 0 else comma]
+        if w.CONTINUES.match(shown, after, end) or not has_verb(piece):
             continue
         yield last, start + m.start()
         last = after
@@ -252,7 +253,7 @@ def _pieces(answer: str, shown: str, start: int, end: int) -> Iterator[tuple[int
 
 
 def _read(segment: str, speaks_of_document: bool) -> Reading:
-    whole = re.sub(r"\s+", " ", segment).strip(" .,:!…\"'«»“”-")
+    whole = re.sub(r"\s+", " ", segment[:_READ]).strip(" .,:!…\"'«»“”-")
     if w.IS_COURTESY.search(whole):
         return Reading.COURTESY
     said = whole

@@ -1,11 +1,13 @@
 """The commands as a user meets them: real processes, a real server on loopback."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evals.cli.app import main
 from tests.abstention.test_cases import write
 from tests.cli.test_commands import run
 from tests.conftest import ROOT
@@ -13,6 +15,18 @@ from tests.servers.openai_server import Call, Fail, OpenAIServer, Reply, Say
 
 CASES = str(ROOT / "docs" / "examples" / "abstention-cases.json")
 MOCK = str(ROOT / "docs" / "examples" / "abstention-responses.json")
+
+
+def inside(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> int:
+    """The exit code of the command, run in this very process."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["ancrage", *arguments])
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    try:
+        main()
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
 
 
 def config(folder: Path, server: OpenAIServer, **fields: Any) -> None:
@@ -118,14 +132,18 @@ def test_a_call_that_fails_stays_in_the_denominator(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_line_and_nothing_is_written(
-    tmp_path: Path, arguments: list[str], said: str
+    tmp_path: Path,
+    arguments: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write(tmp_path / "short.json", ["a"])
     write(tmp_path / "p.txt", "{{ contexte }}")
-    done = run("qa", CASES, *arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert inside(monkeypatch, tmp_path, "qa", CASES, *arguments) == 2
+    stderr = capsys.readouterr().err
+    assert said in stderr
+    assert len(stderr.strip().splitlines()) == 1
     assert not (tmp_path / "outputs").exists()
 
 

@@ -117,6 +117,11 @@ def test_any_text_is_read(text: str) -> None:
         assert text[passage.start : passage.end] == passage.text
 
 
+@pytest.mark.parametrize("piece", ["the text says, ", "a but ", "le document ne ", "a: ", "in "])
+def test_a_very_long_answer_is_read(piece: str) -> None:
+    assert detect(piece * 5_000).abstained is not True
+
+
 def f1(chosen: list[Item]) -> float:
     read = [(item.abstains, detect(item.answer, item.question, item.expected)) for item in chosen]
     right = sum(abstains and found.abstained is True for abstains, found in read)
