@@ -147,18 +147,21 @@ def test_wrong_use_is_one_line_and_nothing_is_written(
     assert not (tmp_path / "outputs").exists()
 
 
-def test_a_score_below_its_bound(tmp_path: Path) -> None:
-    low = run("qa", CASES, "--mock", MOCK, "--rule", "lexical", "--min-score", "0.9", cwd=tmp_path)
-    assert low.returncode == 1
-    assert "score 0.800 is below 0.9" in low.stderr
+def test_a_score_below_its_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    low = ("qa", CASES, "--mock", MOCK, "--rule", "lexical", "--min-score", "0.9")
+    assert inside(monkeypatch, tmp_path, *low) == 1
+    assert "score 0.800 is below 0.9" in capsys.readouterr().err
     assert evaluation(tmp_path)["faithful"] == 8
 
 
-def test_answers_to_other_cases_are_not_judged(tmp_path: Path) -> None:
+def test_answers_to_other_cases_are_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "cases.json"
     path.write_bytes(Path(CASES).read_bytes())
-    assert run("qa", str(path), "--mock", MOCK, cwd=tmp_path).returncode == 0
+    assert inside(monkeypatch, tmp_path, "qa", str(path), "--mock", MOCK) == 0
     path.write_text(path.read_text(encoding="utf-8").replace("1987", "1986"), encoding="utf-8")
-    changed = run("qa-score", "outputs", cwd=tmp_path)
-    assert changed.returncode == 2
-    assert "not the cases that outputs answers" in changed.stderr
+    assert inside(monkeypatch, tmp_path, "qa-score", "outputs") == 2
+    assert "not the cases that outputs answers" in capsys.readouterr().err
