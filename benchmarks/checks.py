@@ -59,9 +59,7 @@ def main() -> None:
         run = create_run(snapshot, kind="audit", root=Path(folder) / "runs")
         start = time.perf_counter()
         sources = Sources(snapshot, config)
-        asyncio.run(
-            run_experiment(run, snapshot.cases(), recorded, load_checks(config), sources)
-        )
+        asyncio.run(run_experiment(run, snapshot.cases(), recorded, load_checks(config), sources))
         ours = time.perf_counter() - start
     start = time.perf_counter()
     plain(cases, studies)

@@ -7,7 +7,6 @@ import json
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from evals.checks.base import CodeCheck, Unscorable, check, finding
 from evals.config import Config, load
 from evals.domain import Frozen
 from evals.errors import UsageError
+from evals.fingerprint import code_version
 
 __all__ = ["CodeCheck", "Unscorable", "check", "finding", "load_checks"]
 
@@ -72,17 +72,6 @@ def _modules(options: ChecksConfig) -> Iterator[ModuleType]:
 
 
 def _version(each: CodeCheck, settings: str) -> str:
-    digest = hashlib.sha256((_machinery() + settings).encode())
+    digest = hashlib.sha256((code_version(*_MACHINERY) + settings).encode())
     digest.update(Path(inspect.getfile(each.function)).read_bytes())
     return digest.hexdigest()[:12]
-
-
-@cache
-def _machinery() -> str:
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for name in _MACHINERY:
-        path = package / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()

@@ -45,7 +45,7 @@ def compare(
     json: str = "",
     open: bool = False,
 ) -> ExitCode:
-    """Say what changed between runs, where, and whether it is more than noise.
+    """Say what changed between runs, beyond noise.
 
     Exits 3 when a run is incomplete: what there is of it is compared.
     """
@@ -107,7 +107,9 @@ def gate(
     json: str = "",
     github: bool = False,
 ) -> ExitCode:
-    """Decide whether a run may ship: exit 0 to ship, 1 not to, 3 when it cannot be told.
+    """Decide whether a run may ship.
+
+    Exits 0 to ship, 1 not to, 3 when it cannot be told.
 
     An empty or incomplete run, unscored cases beyond what the policy allows, and a missing
     baseline are never a reason to ship.
@@ -144,7 +146,10 @@ def gate(
     },
 )
 def baseline(context: Context, action: str, subject: str, name: str = "main") -> ExitCode:
-    """Record a run as a baseline in baselines/NAME.json, to commit with the code; or show one."""
+    """Record a run as a named baseline, or show one.
+
+    A baseline is baselines/NAME.json, to commit with the code.
+    """
     from evals.compare.baseline import load_baseline, unpack, write_baseline
     from evals.compare.terminal import baseline_overview
     from evals.config import load
@@ -177,7 +182,7 @@ def baseline(context: Context, action: str, subject: str, name: str = "main") ->
 def history(
     context: Context, mode: str = "", kind: str = "", last: int = Whole(20), plot: str = ""
 ) -> ExitCode:
-    """Show each failure mode's rate over runs and dates."""
+    """Show each failure mode's rate over time."""
     from evals.compare.history import modes_of, read_history, summary, table, trend
     from evals.compare.history import plot as draw
     from evals.report.terminal import console, show

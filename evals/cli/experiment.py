@@ -45,7 +45,7 @@ def experiment(
     budget_cost: float = Number(0),
     no_cache: bool = False,
 ) -> ExitCode:
-    """Check the recorded answers of a snapshot, and report what was found.
+    """Check the answers of a snapshot and report.
 
     Exits 0 when every answer has its scores, 3 when the run is incomplete or a judge gave fewer
     of its verdicts than [judges] min_coverage asks.
@@ -131,7 +131,9 @@ def score(
     scorers: str = "",
     concurrency: int = Whole(8),
 ) -> ExitCode:
-    """Score a run's outputs again with the checks as they are now, beside its older scorings.
+    """Score a run's outputs again with today's checks.
+
+    The older scorings stay beside the new one.
 
     Exits 3 when the run, or its scoring, is incomplete: the outputs that there are get scored.
     """

@@ -40,7 +40,7 @@ def hallucination(
     budget_cost: float = Number(0),
     no_cache: bool = False,
 ) -> ExitCode:
-    """Score answers by their claims against a context, with a verdict and a reason for each.
+    """Score answers claim by claim against a context.
 
     Exits 3 when a line could not be read or a claim has no verdict.
     """

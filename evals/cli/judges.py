@@ -51,7 +51,9 @@ def judge(
     budget_cost: float = Number(0),
     no_cache: bool = False,
 ) -> ExitCode:
-    """Judge a run's stored outputs, beside its older scorings; nothing is generated anew.
+    """Judge a run's stored outputs with LLM judges.
+
+    The older scorings stay beside the new one; nothing is generated anew.
 
     Exits 3 when a judge gave fewer of its verdicts than [judges] min_coverage asks.
     """
@@ -110,7 +112,9 @@ def calibrate(
     held_out: float = Number(0.5),
     versus: str = "",
 ) -> ExitCode:
-    """Hold a run's judges against human labels: error rates, agreement, corrected rates.
+    """Hold a run's judges against human labels.
+
+    Prints error rates, agreement and corrected rates.
 
     The result is stored in calibrations/, where the reports of later runs find it.
     """
@@ -197,7 +201,9 @@ def label(
     port: int = Whole(0),
     open: bool = False,
 ) -> ExitCode:
-    """Label answers in a page on this machine, one at a time, without the judges' view.
+    """Label answers by hand, in a page on this machine.
+
+    One at a time, without the judges' view.
 
     Each label is saved at once; the page goes on where the file ends. Answers come in a random
     order, the same for everyone, so that any number of them is a random sample of the run.

@@ -25,7 +25,9 @@ _SHOWN = 5
     }
 )
 def push(context: Context, snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
-    """Make a dataset of Langfuse hold a snapshot; only what changed is written.
+    """Make a Langfuse dataset of a snapshot.
+
+    Only what changed is written.
 
     Exits 0 when every case and study is there, 3 when some were refused or the push stopped.
     """
@@ -69,7 +71,9 @@ def push(context: Context, snapshot: str, dataset: str = "", archive: bool = Fal
     }
 )
 def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
-    """Send a run to Langfuse, or what is missing of it, and read it back.
+    """Send a run to Langfuse and read it back.
+
+    Of a run that is partly there, only what is missing is sent.
 
     Any number of times, with no duplicates. Exits 0 when all of it can be seen, 3 when not.
     """
@@ -95,7 +99,7 @@ def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
     }
 )
 def results(context: Context, dataset: str = "", since: str = "", last: int = Whole(6)) -> ExitCode:
-    """List the experiments on a dataset of Langfuse with their scores."""
+    """List experiments in Langfuse with their scores."""
     name = dataset or _default_dataset()
     if not name:
         raise UsageError("name the dataset with --dataset, or in [langfuse] dataset")
@@ -124,7 +128,7 @@ def results(context: Context, dataset: str = "", since: str = "", last: int = Wh
     }
 )
 def pull(context: Context, run: str, dataset: str = "") -> ExitCode:
-    """Rebuild the local record of an experiment in Langfuse, to compare and report it here."""
+    """Rebuild a local run from Langfuse."""
     connection = connect_or_say(f"would rebuild the record of the experiment {run!r} in runs/")
     from evals.langfuse.pull import pull as fetch
 
@@ -156,7 +160,9 @@ def score_traces(
     judges: str = "none",
     concurrency: int = Whole(8),
 ) -> ExitCode:
-    """Score production traces in place: one score a failure mode on each trace.
+    """Score production traces in Langfuse, in place.
+
+    Each trace gets one score a failure mode.
 
     The snapshot and the run stay here; give the run to send what is missing again. Exits 0 when
     every score can be seen, 3 when not.

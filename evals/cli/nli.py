@@ -60,7 +60,7 @@ def verify(
     model: str = "",
     offline: bool = False,
 ) -> ExitCode:
-    """Verify answers claim by claim, and correct what is contradicted."""
+    """Verify answers claim by claim, correct if wrong."""
     from evals.nli.batch import verify_file
 
     settings = _settings(
@@ -96,7 +96,7 @@ def calibrate_nli(
     model: str = "",
     offline: bool = False,
 ) -> None:
-    """Fit the calibrated rule on labelled claims and store it."""
+    """Fit NLI thresholds on labelled claims."""
     from evals.nli.batch import calibrate_file
 
     settings = _settings(model, offline)
@@ -124,7 +124,10 @@ def bench_nli(
     model: str = "",
     offline: bool = False,
 ) -> None:
-    """Compare every method on labelled claims; recomputes its tables without any model."""
+    """Compare NLI methods on labelled claims.
+
+    Recomputes its tables without any model.
+    """
     from evals.nli.batch import bench_files
 
     if not data:

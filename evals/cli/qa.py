@@ -19,7 +19,9 @@ _VERIFIER = "Who settles what the rule cannot: 'none' (default), 'nli', or a mod
 
 @command(help={"cases": "File of cases: JSON or JSON Lines."})
 def qa_check(context: Context, cases: str) -> ExitCode:
-    """Validate a file of cases: structure, duplicates, counts by group.
+    """Validate a file of questions for qa.
+
+    Checks structure and duplicates, and counts each group.
 
     Exits 2 when a case cannot be used.
     """
@@ -66,7 +68,7 @@ def qa(
     no_preflight: bool = False,
     min_score: float = Number(0),
 ) -> ExitCode:
-    """Answer the cases, keep the answers, judge them, and write the evaluation.
+    """Ask questions; judge answers and abstentions.
 
     Exits 3 when a case has no answer or a verdict could not be had; both are counted.
     """
@@ -123,7 +125,9 @@ def qa_score(
     concurrency: int = Whole(20),
     min_score: float = Number(0),
 ) -> ExitCode:
-    """Judge the same answers again by another rule, and list the verdicts that moved.
+    """Judge the answers of qa again by another rule.
+
+    Lists the verdicts that moved.
 
     Compares with the evaluation.json beside the answers, which stays as it is.
     """
@@ -158,7 +162,7 @@ def qa_score(
     }
 )
 def qa_compare(context: Context, first: str, second: str) -> ExitCode:
-    """Compare two sets of answers case by case: what was won, what was lost, is it noise."""
+    """Compare two sets of answers of qa."""
     from pathlib import Path
 
     from evals.abstention import read_evaluation

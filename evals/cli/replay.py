@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     }
 )
 def cases(context: Context, snapshot: str, out: str = "") -> ExitCode:
-    """Render each case's system prompt from today's code; the rest stays frozen. Calls no model.
+    """Render today's system prompt into the cases.
+
+    All the rest stays frozen. Calls no model.
 
     Exits 3 when the prompt of a case could not be rendered; that case is set aside.
     """
@@ -90,7 +92,9 @@ def replay(
     run_name: str = "",
     resume: str = "",
 ) -> ExitCode:
-    """Put a snapshot's questions to the assistant again, tools frozen, and check its answers.
+    """Put a snapshot's questions to the assistant again.
+
+    Tools stay frozen; the answers are checked like recorded ones.
 
     Exits 0 when every case has an output and its scores, 3 when the replay is incomplete or
     calls failed; --resume makes those again.
@@ -275,7 +279,7 @@ def migrate(
     no_preflight: bool = False,
     run_name: str = "",
 ) -> ExitCode:
-    """Replay a snapshot with two models and say what would change: verdict, flips, cost.
+    """Replay with two models and say what would change.
 
     A migration whose runs exist already under --run-name is taken up where it stopped, with the
     same choices. Exits 0 when every case has its outputs and scores, 3 when not.
@@ -342,7 +346,9 @@ def migrate(
 
 @command(help={})
 def preflight(context: Context) -> ExitCode:
-    """Ask each tier's endpoint, with one tiny call, whether it takes the tier's parameters.
+    """Check that endpoints take their tier's parameters.
+
+    Makes one tiny call for each tier.
 
     Exits 2 when one refuses.
     """

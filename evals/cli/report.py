@@ -23,7 +23,7 @@ def report(
     open: bool = False,
     worst: int = Whole(5),
 ) -> ExitCode:
-    """Print what a run found, and write it as one HTML file.
+    """Print a run's findings and write them as HTML.
 
     Exits 3 when the run, or its scoring, is incomplete: what there is of it is reported.
     """
@@ -54,7 +54,7 @@ def report(
     },
 )
 def show(context: Context, case: str, run: str = "", mode: str = "") -> ExitCode:
-    """Show one answer with every finding in place and the source beside it."""
+    """Show one answer with every finding in place."""
     from evals.report.show import find_answer, render
     from evals.report.terminal import console
     from evals.report.terminal import show as display

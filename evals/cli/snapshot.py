@@ -44,7 +44,7 @@ def snapshot(
     pseudonymise: str = "respondents",
     studies: str = "",
 ) -> ExitCode:
-    """Take a snapshot of production's answers and their studies."""
+    """Freeze production's answers and their studies."""
     from contextlib import closing
     from datetime import UTC, datetime, timedelta
     from pathlib import Path

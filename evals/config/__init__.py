@@ -67,7 +67,7 @@ def describe(error: ValidationError) -> str:
     first = faults[0]
     field = ".".join(str(part) for part in first["loc"]) or "value"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{field}: {first['msg']}{more}"
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"
 
 
 @cache

@@ -141,18 +141,40 @@ def parse_json(
     what is missing could be anything.
     """
     try:
-        return model.model_validate_json(text.strip()), "strict", None
+        value = model.model_validate_json(text.strip())
+        _once(text.strip())
+        return value, "strict", None
     except ValidationError as error:
         fault = describe(error)
+    except _SaidTwiceError as error:
+        return None, None, str(error)
     for block in reversed(_blocks(text)):
-        for load in (_plain, _mended):
+        for load in (_once, _mended):
             try:
                 return model.model_validate(load(block), strict=False), "tolerant", None
             except ValidationError as error:
                 fault = describe(error)
+            except _SaidTwiceError as error:
+                return None, None, str(error)
             except (ValueError, RecursionError):
                 continue
     return None, None, fault
+
+
+class _SaidTwiceError(ValueError):
+    """An object gives one key two values: which of them is meant cannot be told."""
+
+
+def _once(block: str) -> Any:
+    return json.loads(block, strict=False, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    for key, value in pairs:
+        if found[key] is not value and found[key] != value:
+            raise _SaidTwiceError(f"the key {key!r} stands twice with different values")
+    return found
 
 
 def _plain(block: str) -> Any:

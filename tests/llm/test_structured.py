@@ -115,6 +115,8 @@ def test_tolerant_reading_finds_the_last_verdict(text: str) -> None:
         '```json\n{"defects": [{"mode": "off_qu',
         "{" * 100_000,
         '{"a":' * 30_000,
+        GOOD[:-1] + ', "note": "autre"}',
+        "Voici : " + GOOD[:-1] + ', "defects": []}',
     ],
 )
 def test_what_is_missing_is_never_invented(text: str) -> None:
