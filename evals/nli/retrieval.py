@@ -20,9 +20,13 @@ class BM25:
     """Okapi BM25 over the paragraphs of some documents (Robertson & Zaragoza, 2009)."""
 
     def __init__(self, documents: Iterable[str]) -> None:
-        """Raises UsageError when the documents hold no paragraph."""
-        from rank_bm25 import BM25Okapi
-
+        """Raises UsageError when the documents hold no paragraph, or rank-bm25 is not there."""
+        try:
+            from rank_bm25 import BM25Okapi
+        except ModuleNotFoundError:
+            raise UsageError(
+                "looking passages up needs rank-bm25: pip install 'ancrage[nli]'"
+            ) from None
         self.passages = [
             paragraph.strip()
             for document in documents
