@@ -1,12 +1,16 @@
 """Run the checks over answers: ``experiment`` and ``score``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from invoke.context import Context
 
 from evals.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
 from evals.cli.shell import Number, Whole, command
 from evals.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from evals.runs import RunFolder
 
 _SNAPSHOTS = Path("snapshots")
 _SCORERS = (
@@ -54,7 +58,6 @@ def experiment(
 
     from evals.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
     from evals.evaluators import select
-    from evals.report.terminal import print_run
     from evals.runs import create_run, find_run, recorded, run_experiment
     from evals.runs.progress import track
     from evals.snapshot import open_snapshot
@@ -111,9 +114,7 @@ def experiment(
                 on_item=lambda *_: advance(),
             )
         )
-    found = print_run(folder, html=folder.path / "report.html")
-    judged = print_accounts(folder)
-    return ExitCode.INCOMPLETE if found.incomplete else judged
+    return _report(folder)
 
 
 @command(
@@ -140,7 +141,6 @@ def score(
     import asyncio
 
     from evals.evaluators import select
-    from evals.report.terminal import print_run
     from evals.runs import find_run, score_run
     from evals.runs.progress import track
     from evals.source import Sources
@@ -157,7 +157,13 @@ def score(
                 on_item=lambda *_: advance(),
             )
         )
-    found = print_run(folder, html=folder.path / "report.html")
+    return _report(folder)
+
+
+def _report(folder: "RunFolder") -> ExitCode:
+    from evals.report.terminal import print_run
+
+    found = print_run(folder)
     judged = print_accounts(folder)
     return ExitCode.INCOMPLETE if found.incomplete else judged
 

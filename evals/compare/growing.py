@@ -6,7 +6,8 @@ from collections.abc import Set as AbstractSet
 import numpy as np
 
 from evals.compare.paired import outcomes, shares
-from evals.compare.results import NOT_REACHED, Group
+from evals.compare.results import Group
+from evals.runs import NOT_RUN
 from evals.stats import sequential
 
 
@@ -36,7 +37,7 @@ def anytime_p(
     changes = shares(outcomes(second, mode, cases)) - shares(outcomes(first, mode, cases))
     ranks = [{case: at for at, case in enumerate(each.completed)} for each in second]
     waiting = [
-        {case for case, why in each.reasons.get(mode, {}).items() if why == NOT_REACHED}
+        {case for case, why in each.reasons.get(mode, {}).items() if why == NOT_RUN}
         for each in second
     ]
     answered = [

@@ -13,12 +13,10 @@ from pydantic import BaseModel
 
 from evals.domain import Frozen, JsonValue, OutputState, RunState
 from evals.errors import UsageError
-from evals.runs import RUNS, RunFolder, RunView, find_run, list_runs
+from evals.runs import NOT_RUN, RUNS, RunFolder, RunView, find_run, list_runs
 from evals.runs.journal import read
 from evals.snapshot import open_snapshot
 from evals.stats.intervals import Floats
-
-NOT_REACHED = "the run did not come to it"
 
 
 class Origin(Frozen):
@@ -160,7 +158,7 @@ def read_results(folder: RunFolder) -> Results:
             reasons[score.name].pop(case, None)
     for mode, array in values.items():
         for at in np.flatnonzero(np.isnan(array)).tolist():
-            reasons[mode].setdefault(listed[at][0], NOT_REACHED)
+            reasons[mode].setdefault(listed[at][0], NOT_RUN)
     return Results(
         origin=Origin(
             id=run.id,

@@ -12,9 +12,10 @@ from evals.runs.experiment import (
 )
 from evals.runs.record import RUNS, RunFolder, ScoringFolder, create_run, find_run, list_runs
 from evals.runs.scoring import evaluate
-from evals.runs.view import Item, ModeSummary, RunView
+from evals.runs.view import NOT_RUN, Item, ModeSummary, RunView
 
 __all__ = [
+    "NOT_RUN",
     "RUNS",
     "Drive",
     "Item",

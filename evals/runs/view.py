@@ -114,7 +114,7 @@ class RunView:
     def items(self) -> Iterator[Item]:
         """Every case of the snapshot, in order; ``not_run`` where the run did not come to it."""
         outputs = {output.case_id: output for output in self.folder.outputs()}
-        evaluations = self._evaluations()
+        evaluations = self._evaluations
         for case in self.snapshot.cases():
             output = outputs.get(case.id) or Output(
                 case_id=case.id, state=OutputState.NOT_RUN, reason=NOT_RUN
@@ -127,7 +127,7 @@ class RunView:
         reasons: dict[str, Counter[str]] = {mode.name: Counter() for mode in self.modes}
         totals: dict[str, float] = dict.fromkeys(counts, 0.0)
         cases = self.snapshot.manifest.counts.kept
-        for evaluations in self._evaluations().values():
+        for evaluations in self._evaluations.values():
             for score in (each for evaluation in evaluations for each in evaluation.scores):
                 if score.state is ScoreState.UNSCORED or score.value is None:
                     reasons[score.name][score.reason or "no reason given"] += 1
@@ -157,6 +157,7 @@ class RunView:
                 )
         return rows
 
+    @cached_property
     def _evaluations(self) -> dict[str, list[Evaluation]]:
         found: dict[str, list[Evaluation]] = {}
         for folder in self.scorings:

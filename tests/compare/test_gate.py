@@ -11,10 +11,11 @@ from pydantic import ValidationError
 from evals.compare.gate import Decision, Outcome, decide
 from evals.compare.growing import anytime_p
 from evals.compare.policy import Ignore, Policy, load_policy
-from evals.compare.results import NOT_REACHED, Results
+from evals.compare.results import Results
 from evals.config import Config
 from evals.domain import RunState
 from evals.errors import ExitCode, UsageError
+from evals.runs import NOT_RUN
 from evals.stats import sequential
 from tests.compare.runs import results
 
@@ -345,7 +346,7 @@ def test_an_answer_without_its_score_yet_keeps_its_study_out() -> None:
     studies = [f"s{at // 2}" for at in range(12)]
     base = results({"x": [0.0] * 12}, studies=studies)
     run = results({"x": values}, studies=studies, state=RunState.RUNNING)
-    waiting = replace(run, reasons={"x": {"c011": NOT_REACHED}})
+    waiting = replace(run, reasons={"x": {"c011": NOT_RUN}})
     failed = replace(run, reasons={"x": {"c011": "the judge gave no verdict"}})
     p = {
         name: anytime_p((base,), (each,), "x", clustered=True)

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from evals.compare.baseline import read_baseline, write_baseline
-from evals.compare.results import NOT_REACHED, find_group, read_results
+from evals.compare.results import find_group, read_results
 from evals.domain import Answer, Output, OutputState, Scored
 from evals.errors import UsageError
+from evals.runs import NOT_RUN
 from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
 
 
@@ -29,7 +30,7 @@ def test_every_case_has_an_outcome_or_a_reason(tmp_path: Path) -> None:
     assert found.reasons["x"] == {
         "c002": "no verdict",
         "c003": "judge refused",
-        "c005": NOT_REACHED,
+        "c005": NOT_RUN,
     }
     assert found.states[5] is OutputState.NOT_RUN
     assert np.isnan(found.failures("never_looked_for")).all()
