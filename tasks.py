@@ -1,5 +1,5 @@
 """Entry point for ``invoke``: ``invoke --list`` shows what there is."""
 
-from evals.cli import namespace
+from ancrage.cli import namespace
 
 __all__ = ["namespace"]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from evals.abstention import MeaningRule, QACase, detect
+from ancrage.abstention import MeaningRule, QACase, detect
 from tests.abstention import natural
 from tests.abstention.adversarial import items
 

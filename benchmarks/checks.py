@@ -13,12 +13,12 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from evals.checks import load_checks
-from evals.config import Config
-from evals.domain import Case, Study
-from evals.runs import create_run, recorded, run_experiment
-from evals.snapshot import open_snapshot, write_snapshot
-from evals.source import Sources
+from ancrage.checks import load_checks
+from ancrage.config import Config
+from ancrage.domain import Case, Study
+from ancrage.runs import create_run, recorded, run_experiment
+from ancrage.snapshot import open_snapshot, write_snapshot
+from ancrage.source import Sources
 
 DEMO = Path(__file__).parents[1] / "snapshots" / "demo"
 TIMES = 10

@@ -7,7 +7,7 @@ of the times is 8 when parsing is linear and 64 when it is quadratic.
 import time
 from collections.abc import Callable
 
-from evals.citations import parse
+from ancrage.citations import parse
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "opening brackets": lambda n: "[" * n,

@@ -22,11 +22,11 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from scipy.stats import permutation_test
 
-from evals.compare.details import read_details
-from evals.compare.paired import compare
-from evals.compare.results import _listed, read_results
-from evals.runs import RunFolder
-from evals.snapshot import open_snapshot
+from ancrage.compare.details import read_details
+from ancrage.compare.paired import compare
+from ancrage.compare.results import _listed, read_results
+from ancrage.runs import RunFolder
+from ancrage.snapshot import open_snapshot
 from tests.compare.runs import world, write_run
 
 MODES = tuple(f"mode_{at}" for at in range(8))
@@ -98,7 +98,7 @@ def best_of(times: int, *functions: Callable[[], object]) -> list[float]:
 
 def command(root: Path) -> tuple[float, float]:
     """Wall time and processor time of the whole command, start-up and terminal included."""
-    code = "from evals.cli.app import main; main()"
+    code = "from ancrage.cli.app import main; main()"
     arguments = [sys.executable, "-c", code, "compare", "before", "after"]
     best = (float("inf"), float("inf"))
     for _ in range(3):

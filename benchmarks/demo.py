@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evals.checks import load_checks
-from evals.config import Config
-from evals.runs import recorded
-from evals.runs.scoring import evaluate
-from evals.snapshot import open_snapshot
-from evals.source import Sources
+from ancrage.checks import load_checks
+from ancrage.config import Config
+from ancrage.runs import recorded
+from ancrage.runs.scoring import evaluate
+from ancrage.snapshot import open_snapshot
+from ancrage.source import Sources
 
 DEMO = Path(__file__).parents[1] / "snapshots" / "demo"
 Key = tuple[str, str, str]

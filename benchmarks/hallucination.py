@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from evals.claims import Claim, extract_claims
-from evals.config import Config
-from evals.evaluator import Subject
-from evals.hallucination import HallucinationResult, State, hallucination_scorer, make_run
-from evals.hallucination.extract import Extraction
-from evals.hallucination.scorer import HallucinationScorer
-from evals.llm import Models
+from ancrage.claims import Claim, extract_claims
+from ancrage.config import Config
+from ancrage.evaluator import Subject
+from ancrage.hallucination import HallucinationResult, State, hallucination_scorer, make_run
+from ancrage.hallucination.extract import Extraction
+from ancrage.hallucination.scorer import HallucinationScorer
+from ancrage.llm import Models
 
 Row = dict[str, str]
 _JOINED = re.compile(r"(?<=[\w)])\.(?=[A-Z])")
@@ -69,8 +69,8 @@ def scorers(model: str) -> Iterator[tuple[str, HallucinationScorer]]:
 
     chosen = {"code alone": make(None)}
     if model:
-        from evals.hallucination.nli import NLIVerifier
-        from evals.nli import NLISettings
+        from ancrage.hallucination.nli import NLIVerifier
+        from ancrage.nli import NLISettings
 
         settings = NLISettings(model=model, offline=True, rule="argmax")
         chosen["NLI and code"] = make(NLIVerifier.load(settings))

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from evals.calibration.measure import confusion, corrected, measure
-from evals.calibration.pairs import ModeCalibration, Pair
-from evals.config import Config
-from evals.domain import ScoreState
-from evals.judges import Judge
-from evals.judges.account import Account, accounts
-from evals.judges.contract import read, reply_model, unscored
-from evals.judges.settle import Settled
-from evals.llm import Models, Tier, parse_json
-from evals.runs import create_run, recorded, run_experiment
-from evals.source import Sources
+from ancrage.calibration.measure import confusion, corrected, measure
+from ancrage.calibration.pairs import ModeCalibration, Pair
+from ancrage.config import Config
+from ancrage.domain import ScoreState
+from ancrage.judges import Judge
+from ancrage.judges.account import Account, accounts
+from ancrage.judges.contract import read, reply_model, unscored
+from ancrage.judges.settle import Settled
+from ancrage.llm import Models, Tier, parse_json
+from ancrage.runs import create_run, recorded, run_experiment
+from ancrage.source import Sources
 from tests.builders import case, snapshot
 from tests.judges.scripted import definition, obliging
 from tests.servers.openai_server import OpenAIServer

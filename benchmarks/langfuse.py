@@ -20,17 +20,17 @@ from typing import Any
 
 from langfuse import Evaluation, Langfuse
 
-from evals.domain import Case, Output, OutputState
-from evals.evaluator import Subject
-from evals.langfuse.connection import Connection, Credentials, Settings
-from evals.langfuse.experiment import Tracing, open_session
-from evals.langfuse.items import to_case
-from evals.langfuse.push import push
-from evals.langfuse.receipt import Receipt
-from evals.langfuse.target import KEY
-from evals.runs import RunFolder, create_run, recorded, run_experiment
-from evals.snapshot import Snapshot
-from evals.source import Sources
+from ancrage.domain import Case, Output, OutputState
+from ancrage.evaluator import Subject
+from ancrage.langfuse.connection import Connection, Credentials, Settings
+from ancrage.langfuse.experiment import Tracing, open_session
+from ancrage.langfuse.items import to_case
+from ancrage.langfuse.push import push
+from ancrage.langfuse.receipt import Receipt
+from ancrage.langfuse.target import KEY
+from ancrage.runs import RunFolder, create_run, recorded, run_experiment
+from ancrage.snapshot import Snapshot
+from ancrage.source import Sources
 from tests.langfuse.worlds import EVALUATORS, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 

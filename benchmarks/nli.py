@@ -16,10 +16,10 @@ import numpy as np
 import torch
 import transformers
 
-from evals.nli import NLIModel, NLISettings
-from evals.nli.datasets import read_dataset
-from evals.nli.model import Pair
-from evals.nli.thresholds import paper
+from ancrage.nli import NLIModel, NLISettings
+from ancrage.nli.datasets import read_dataset
+from ancrage.nli.model import Pair
+from ancrage.nli.thresholds import paper
 
 
 def realistic(pairs: list[Pair], count: int) -> list[Pair]:

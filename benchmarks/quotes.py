@@ -12,7 +12,7 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 
-from evals.quotes import QuoteIndex, canonical, extract_quotes, find_passage
+from ancrage.quotes import QuoteIndex, canonical, extract_quotes, find_passage
 from tests.quotes.generators import edits, messages, parallel, variants
 
 SURVEY = Path(__file__).resolve().parents[2] / "shared" / "data" / "survey" / "messages.csv"

@@ -16,13 +16,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from evals.config import Config
-from evals.domain import Answer, Case, CaseInput, Message, Provenance, Question, Study
-from evals.evaluators import select
-from evals.llm import LLM, Cache, Tier
-from evals.replay import Settings, ToolCallingAgent, make_plan, regenerate
-from evals.replay.session import Session, carry_out, start
-from evals.snapshot import Snapshot, open_snapshot, write_snapshot
+from ancrage.config import Config
+from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Question, Study
+from ancrage.evaluators import select
+from ancrage.llm import LLM, Cache, Tier
+from ancrage.replay import Settings, ToolCallingAgent, make_plan, regenerate
+from ancrage.replay.session import Session, carry_out, start
+from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
 
 TEXT = "Les équipes le disent : « tout est plus clair depuis avril » [R-001, M-0001]."
 STUDY = Study(

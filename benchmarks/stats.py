@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from evals.stats import (
+from ancrage.stats import (
     Confusion,
     difference_interval,
     holm,
@@ -23,8 +23,8 @@ from evals.stats import (
     rogan_gladen,
     sign_flip,
 )
-from evals.stats.intervals import cluster_sums
-from evals.stats.sequential import wealth
+from ancrage.stats.intervals import cluster_sums
+from ancrage.stats.sequential import wealth
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from evals.domain import (
+from ancrage.domain import (
     Answer,
     Case,
     CaseInput,
@@ -14,10 +14,10 @@ from evals.domain import (
     Question,
     Study,
 )
-from evals.evaluator import Subject
-from evals.ids import IdPolicy
-from evals.snapshot import Snapshot, open_snapshot, write_snapshot
-from evals.source import Source
+from ancrage.evaluator import Subject
+from ancrage.ids import IdPolicy
+from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
+from ancrage.source import Source
 
 STUDY = Study(
     id="app",

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evals.abstention import CaseFile, check_cases, read_cases, read_mock
-from evals.domain import OutputState
-from evals.errors import UsageError
+from ancrage.abstention import CaseFile, check_cases, read_cases, read_mock
+from ancrage.domain import OutputState
+from ancrage.errors import UsageError
 
 GOOD: dict[str, Any] = {
     "question": "Quand ?",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals.cli.app import main
+from ancrage.cli.app import main
 from tests.abstention.test_cases import write
 from tests.cli.test_commands import run
 from tests.conftest import ROOT

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.abstention import detect
+from ancrage.abstention import detect
 from tests.abstention.adversarial import Item, items
 
 ABSTAINING = (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.abstention import (
+from ancrage.abstention import (
     Cause,
     LexicalRule,
     MeaningRule,
@@ -21,10 +21,10 @@ from evals.abstention import (
     read_cases,
     read_mock,
 )
-from evals.abstention.cases import CaseFile
-from evals.abstention.compare import compare_answers, moved_verdicts
-from evals.abstention.verifier import Checked, Support
-from evals.errors import UsageError
+from ancrage.abstention.cases import CaseFile
+from ancrage.abstention.compare import compare_answers, moved_verdicts
+from ancrage.abstention.verifier import Checked, Support
+from ancrage.errors import UsageError
 from tests.abstention.sense_cases import CASES
 from tests.abstention.test_cases import write
 from tests.conftest import ROOT

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from evals.abstention.evaluator import AbstentionEvaluator
-from evals.domain import Answer, Evaluation, Output, OutputState
-from evals.evaluator import Evaluator, Subject
-from evals.evaluators import select
+from ancrage.abstention.evaluator import AbstentionEvaluator
+from ancrage.domain import Answer, Evaluation, Output, OutputState
+from ancrage.evaluator import Evaluator, Subject
+from ancrage.evaluators import select
 from tests.builders import case
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evals.abstention import Cause, MeaningRule, QACase
-from evals.abstention.verifier import JudgeVerifier, NLIVerifier, Support
-from evals.llm import LLM, Tier
+from ancrage.abstention import Cause, MeaningRule, QACase
+from ancrage.abstention.verifier import JudgeVerifier, NLIVerifier, Support
+from ancrage.llm import LLM, Tier
 from tests.abstention.test_cases import write
 from tests.cli.test_commands import run
 from tests.servers.openai_server import Call, Fail, OpenAIServer, Reply, Say
@@ -36,7 +36,7 @@ def weights(shared: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def nli(weights: Path) -> NLIVerifier:
-    from evals.nli import NLIModel, NLISettings
+    from ancrage.nli import NLIModel, NLISettings
 
     return NLIVerifier(NLIModel.load(NLISettings(model=str(weights), offline=True)))
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evals.calibration.annotations import read_annotations
-from evals.config import load
-from evals.domain import Case
-from evals.langfuse.connection import Connection, Credentials, Settings
-from evals.runs import RunView
+from ancrage.calibration.annotations import read_annotations
+from ancrage.config import load
+from ancrage.domain import Case
+from ancrage.langfuse.connection import Connection, Credentials, Settings
+from ancrage.runs import RunView
 from tests.builders import case, snapshot
 from tests.calibration.worlds import MODE
 from tests.judges.scripted import definition, obliging
@@ -39,11 +39,11 @@ def view(path: Path) -> RunView:
     """An audit of three answers of production, judged."""
     import asyncio
 
-    from evals.config import Config
-    from evals.judges import Judge
-    from evals.llm import Models, Tier
-    from evals.runs import create_run, recorded, run_experiment
-    from evals.source import Sources
+    from ancrage.config import Config
+    from ancrage.judges import Judge
+    from ancrage.llm import Models, Tier
+    from ancrage.runs import create_run, recorded, run_experiment
+    from ancrage.source import Sources
 
     def traced(number: int) -> Case:
         one = case(f"Réponse {number}.", id=f"c{number}")

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from evals.calibration import read_labels
-from evals.calibration.page import Desk, Running, serve
-from evals.config import load
-from evals.domain import Output, OutputState
-from evals.runs import create_run
+from ancrage.calibration import read_labels
+from ancrage.calibration.page import Desk, Running, serve
+from ancrage.config import load
+from ancrage.domain import Output, OutputState
+from ancrage.runs import create_run
 from tests.builders import case, snapshot
 
 pytest_plugins = ("tests.browser",)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.calibration import (
+from ancrage.calibration import (
     Label,
     Labels,
     calibrate,
@@ -18,15 +18,15 @@ from evals.calibration import (
     save_calibration,
     split_of,
 )
-from evals.calibration.labels import hash_of
-from evals.calibration.measure import confusion, corrected
-from evals.calibration.pairs import strays
-from evals.calibration.section import judge_sections, judged_modes
-from evals.calibration.terminal import calibrated
-from evals.errors import UsageError
-from evals.report.data import read_report
-from evals.report.terminal import console, show
-from evals.runs import RunView
+from ancrage.calibration.labels import hash_of
+from ancrage.calibration.measure import confusion, corrected
+from ancrage.calibration.pairs import strays
+from ancrage.calibration.section import judge_sections, judged_modes
+from ancrage.calibration.terminal import calibrated
+from ancrage.errors import UsageError
+from ancrage.report.data import read_report
+from ancrage.report.terminal import console, show
+from ancrage.runs import RunView
 from tests.calibration.worlds import MODE, World, judge_again, verdicts, world, write_labels
 from tests.judges.scripted import definition
 
@@ -172,7 +172,7 @@ def test_reports_do_not_go_by_the_side_that_definitions_are_tuned_on(
 
 
 def test_one_vote_against_undecided_ones_is_a_decision() -> None:
-    from evals.calibration.pairs import consensus
+    from ancrage.calibration.pairs import consensus
 
     def votes(*values: bool | None) -> list[Label]:
         return [

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evals.calibration import load_calibrations
-from evals.config import load
-from evals.runs import find_run
+from ancrage.calibration import load_calibrations
+from ancrage.config import load
+from ancrage.runs import find_run
 from tests.calibration.worlds import MODE, World, judge_again, verdicts, world, write_labels
 from tests.judges.test_commands import invoke
 
@@ -103,7 +103,7 @@ def test_wrong_use_is_one_line(
 
 
 def test_label_serves_a_page_until_it_is_interrupted(workplace: Path, judged: World) -> None:
-    program = "from evals.cli.app import main; main()"
+    program = "from ancrage.cli.app import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", program, "label", "r", "--annotator", "ana", "--limit", "5"],
         cwd=workplace,

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.calibration import read_labels, split_of
-from evals.errors import UsageError
+from ancrage.calibration import read_labels, split_of
+from ancrage.errors import UsageError
 
 HEAD = "case_id,mode,label,annotator\n"
 

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from evals.calibration import read_labels
-from evals.calibration.page import Desk, Running, serve
-from evals.config import load
-from evals.domain import Output, OutputState
-from evals.errors import UsageError
-from evals.runs import RunFolder, create_run
+from ancrage.calibration import read_labels
+from ancrage.calibration.page import Desk, Running, serve
+from ancrage.config import load
+from ancrage.domain import Output, OutputState
+from ancrage.errors import UsageError
+from ancrage.runs import RunFolder, create_run
 from tests.builders import case, snapshot
 
 HOSTILE = "<script>alert(1)</script> « é » \u202e & 😀 </div>"

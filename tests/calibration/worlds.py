@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.config import Config
-from evals.judges import Judge
-from evals.judges.definition import Definition
-from evals.llm import Models, Tier
-from evals.runs import RunFolder, create_run, recorded, run_experiment, score_run
-from evals.source import Sources
+from ancrage.config import Config
+from ancrage.judges import Judge
+from ancrage.judges.definition import Definition
+from ancrage.llm import Models, Tier
+from ancrage.runs import RunFolder, create_run, recorded, run_experiment, score_run
+from ancrage.source import Sources
 from tests.builders import case, snapshot
 from tests.judges.scripted import Seen, definition, obliging
 from tests.servers.openai_server import OpenAIServer

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from evals.checks import CodeCheck, Unscorable, load_checks
-from evals.config import Config
-from evals.domain import Output, OutputState, ScoreState
-from evals.errors import UsageError
-from evals.evaluator import Subject
+from ancrage.checks import CodeCheck, Unscorable, load_checks
+from ancrage.config import Config
+from ancrage.domain import Output, OutputState, ScoreState
+from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
 from tests.builders import case, subject
 
 CHECKS = {each.name: each for each in load_checks(Config(None, {}))}
@@ -143,7 +143,7 @@ def test_a_check_of_ones_own_takes_one_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "my_checks.py").write_text(
-        "from evals.checks import check, finding\n\n\n"
+        "from ancrage.checks import check, finding\n\n\n"
         "@check(title='Shouting', definition='An exclamation mark.')\n"
         "def shouting(subject):\n"
         "    for i, c in enumerate(subject.text):\n"

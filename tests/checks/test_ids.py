@@ -1,6 +1,6 @@
 import pytest
 
-from evals.ids import IdIndex, IdPolicy
+from ancrage.ids import IdIndex, IdPolicy
 
 
 @pytest.mark.parametrize("written", ["M-0034", "m-0034", "M34", "m_34", "M 34", "M-34", " M-0034 "])

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.citations import CitationsConfig, compile_grammar, parse
-from evals.errors import UsageError
+from ancrage.citations import CitationsConfig, compile_grammar, parse
+from ancrage.errors import UsageError
 
 
 def pairs(text: str) -> list[list[tuple[str | None, str | None]]]:
@@ -267,7 +267,7 @@ def shouting(text: str) -> object:
         (CitationsConfig(message="M("), "message"),
         (CitationsConfig(message=r"(M)\1"), "RE2"),
         (CitationsConfig(parser="nowhere:f"), "nowhere"),
-        (CitationsConfig(parser="evals:f"), "parser"),
+        (CitationsConfig(parser="ancrage:f"), "parser"),
     ],
 )
 def test_a_grammar_that_cannot_be_used_says_why(config: CitationsConfig, message: str) -> None:

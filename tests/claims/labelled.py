@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.claims import Claim
+from ancrage.claims import Claim
 
 DATA = Path(__file__).parent / "data" / "answers.txt"
 _PART = re.compile(r"⟦(?:([^⟦⟧¦]*)¦)?([^⟦⟧]*)⟧")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.claims import EXTRACTOR_VERSION, extract_claims
+from ancrage.claims import EXTRACTOR_VERSION, extract_claims
 from tests.claims.labelled import answers, measure
 
 _FINGERPRINTS = {"1.0.1": "a94bf405f4e4c8cd"}

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.claims import Agreement, compare_figures
-from evals.claims.figures import figures
-from evals.claims.numerals import SPACES, numerals, value_of
+from ancrage.claims import Agreement, compare_figures
+from ancrage.claims.figures import figures
+from ancrage.claims.numerals import SPACES, numerals, value_of
 from tests.claims.perturbations import words
 
 AGREES, CONTRADICTS, OPEN = Agreement.AGREES, Agreement.CONTRADICTS, Agreement.NOT_COMPARABLE
@@ -65,7 +65,7 @@ def test_values(text: str, value: float) -> None:
     ],
 )
 def test_labels_and_articles_are_no_figures(text: str) -> None:
-    from evals.claims.markup import plain
+    from ancrage.claims.markup import plain
 
     assert [f for f in figures(plain(text)) if f.text != "deux"] == []
 

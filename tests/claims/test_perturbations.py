@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.claims import Agreement, compare_figures
-from evals.nli.datasets import read_dataset
+from ancrage.claims import Agreement, compare_figures
+from ancrage.nli.datasets import read_dataset
 from tests.claims.perturbations import FRESH, LAST, UNSEEN, Fact, Item, items
 
 SEED, COUNT = 20_240, 4_000

@@ -41,7 +41,7 @@ def test_the_list_reads_like_a_table_of_contents() -> None:
 
 
 def test_every_option_of_every_command_has_a_help_text() -> None:
-    from evals.cli import namespace
+    from ancrage.cli import namespace
 
     for name, task in namespace.tasks.items():
         assert task.__doc__, name
@@ -131,10 +131,10 @@ def test_a_fault_in_the_configuration_names_file_and_field(
 
 @pytest.mark.parametrize("program", ["ancrage", "invoke"])
 def test_a_check_in_the_project_s_folder_is_found(program: str, tmp_path: Path) -> None:
-    (tmp_path / "tasks.py").write_text("from evals.cli import namespace\n")
+    (tmp_path / "tasks.py").write_text("from ancrage.cli import namespace\n")
     (tmp_path / "evals.toml").write_text('[checks]\nmodules = ["mychecks"]\n')
     (tmp_path / "mychecks.py").write_text(
-        "from evals.checks import check, finding\n\n\n"
+        "from ancrage.checks import check, finding\n\n\n"
         '@check(title="Shouting", definition="An exclamation mark.")\n'
         "def shouting(subject):\n"
         '    yield finding("shouting", subject, 0, 1, "Do not shout.")\n'
@@ -148,7 +148,7 @@ def test_a_check_in_the_project_s_folder_is_found(program: str, tmp_path: Path) 
 def test_the_namespace_serves_in_another_project(tmp_path: Path) -> None:
     (tmp_path / "tasks.py").write_text(
         "from invoke import Collection, task\n"
-        "from evals.cli import namespace as evals\n\n"
+        "from ancrage.cli import namespace as evals\n\n"
         "@task\ndef mine(c):\n    'A task of the project.'\n    print('mine')\n\n"
         "namespace = Collection(mine, evals=evals)\n"
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from evals.compare.results import Mode, Origin, Results, read_results
-from evals.domain import (
+from ancrage.compare.results import Mode, Origin, Results, read_results
+from ancrage.domain import (
     Answer,
     Case,
     CaseInput,
@@ -23,10 +23,10 @@ from evals.domain import (
     Score,
     Scored,
 )
-from evals.evaluator import Subject
-from evals.runs import RunFolder, create_run
-from evals.runs.record import finish
-from evals.snapshot import Snapshot
+from ancrage.evaluator import Subject
+from ancrage.runs import RunFolder, create_run
+from ancrage.runs.record import finish
+from ancrage.snapshot import Snapshot
 from tests.builders import snapshot
 
 Value = float | None | str

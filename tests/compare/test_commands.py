@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from invoke.program import Program
 
-from evals import __version__
-from evals.cli import namespace
-from evals.config import load
+from ancrage import __version__
+from ancrage.cli import namespace
+from ancrage.config import load
 from tests.compare.runs import world, write_run
 
 

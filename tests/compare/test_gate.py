@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from evals.compare.gate import Decision, Outcome, decide
-from evals.compare.growing import anytime_p
-from evals.compare.policy import Ignore, Policy, load_policy
-from evals.compare.results import Results
-from evals.config import Config
-from evals.domain import RunState
-from evals.errors import ExitCode, UsageError
-from evals.runs import NOT_RUN
-from evals.stats import sequential
+from ancrage.compare.gate import Decision, Outcome, decide
+from ancrage.compare.growing import anytime_p
+from ancrage.compare.policy import Ignore, Policy, load_policy
+from ancrage.compare.results import Results
+from ancrage.config import Config
+from ancrage.domain import RunState
+from ancrage.errors import ExitCode, UsageError
+from ancrage.runs import NOT_RUN
+from ancrage.stats import sequential
 from tests.compare.runs import results
 
 TODAY = date(2026, 6, 1)

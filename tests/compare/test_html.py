@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from evals.compare.html import write_html
-from evals.compare.paired import compare
-from evals.compare.results import Group, find_group
+from ancrage.compare.html import write_html
+from ancrage.compare.paired import compare
+from ancrage.compare.results import Group, find_group
 from tests.compare.runs import results, world, write_run
 
 pytest_plugins = ("tests.browser",)

@@ -6,10 +6,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from markdown_it import MarkdownIt
 
-from evals.compare.gate import Decision, Outcome, decide
-from evals.compare.outputs import annotations, junit, markdown
-from evals.compare.policy import Policy
-from evals.compare.results import Results
+from ancrage.compare.gate import Decision, Outcome, decide
+from ancrage.compare.outputs import annotations, junit, markdown
+from ancrage.compare.policy import Policy
+from ancrage.compare.results import Results
 from tests.compare.runs import results
 
 HOSTILE = "evil\n::error::x | <script>alert(1)</script> @team [a](http://b) \x1b[31m\x00%0A"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.compare.model import Verdict
-from evals.compare.paired import FEWEST_CLUSTERS, compare
-from evals.compare.results import Results
-from evals.domain import RunState
-from evals.stats import mcnemar
+from ancrage.compare.model import Verdict
+from ancrage.compare.paired import FEWEST_CLUSTERS, compare
+from ancrage.compare.results import Results
+from ancrage.domain import RunState
+from ancrage.stats import mcnemar
 from tests.compare.runs import results
 
 _VALUES = st.lists(st.sampled_from([0.0, 1.0, 3.0, None]), min_size=1, max_size=40)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from evals.pytest_plugin import cases_of
+from ancrage.pytest_plugin import cases_of
 from tests.compare.runs import results, world, write_run
 
 SUITE = """
-from evals.pytest_plugin import assert_no_regression
+from ancrage.pytest_plugin import assert_no_regression
 
 def test_case(ancrage_case):
     ancrage_case.assert_passes("x")
@@ -41,7 +41,7 @@ def run(place: Path, *arguments: str, alone: bool = False) -> subprocess.Complet
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line"]
     environment = dict(os.environ)
     if alone:
-        command += ["-p", "evals.pytest_plugin"]
+        command += ["-p", "ancrage.pytest_plugin"]
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return subprocess.run(
         [*command, "-p", "no:cacheprovider", *arguments],
@@ -56,8 +56,8 @@ def test_a_missing_baseline_fails(place: Path) -> None:
 
 
 def test_a_test_a_case_and_the_gate(place: Path) -> None:
-    from evals.compare.baseline import write_baseline
-    from evals.compare.results import find_group
+    from ancrage.compare.baseline import write_baseline
+    from ancrage.compare.results import find_group
 
     write_baseline("main", find_group("good", place / "runs"), place)
     good = run(place, "--ancrage-run", "good")

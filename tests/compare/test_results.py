@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evals.compare.baseline import read_baseline, write_baseline
-from evals.compare.results import find_group, read_results
-from evals.domain import Answer, Output, OutputState, Scored
-from evals.errors import UsageError
-from evals.runs import NOT_RUN
+from ancrage.compare.baseline import read_baseline, write_baseline
+from ancrage.compare.results import find_group, read_results
+from ancrage.domain import Answer, Output, OutputState, Scored
+from ancrage.errors import UsageError
+from ancrage.runs import NOT_RUN
 from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
 
 

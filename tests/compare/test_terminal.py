@@ -6,14 +6,14 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
-from evals.compare import figures
-from evals.compare.details import read_details
-from evals.compare.gate import decide
-from evals.compare.history import modes_of, read_history, summary, table, trend
-from evals.compare.paired import compare
-from evals.compare.policy import Policy
-from evals.compare.results import read_results
-from evals.compare.terminal import decision, overview, side_by_side, words
+from ancrage.compare import figures
+from ancrage.compare.details import read_details
+from ancrage.compare.gate import decide
+from ancrage.compare.history import modes_of, read_history, summary, table, trend
+from ancrage.compare.paired import compare
+from ancrage.compare.policy import Policy
+from ancrage.compare.results import read_results
+from ancrage.compare.terminal import decision, overview, side_by_side, words
 from tests.compare.runs import results, world, write_run
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evals.domain import Case, Message, OutputState, Study
+from ancrage.domain import Case, Message, OutputState, Study
 from tests.conftest import ROOT
 
 DEMO = ROOT / "snapshots" / "demo"

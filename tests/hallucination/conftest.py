@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from evals import config
-from evals.domain import CaseInput, ToolCall
+from ancrage import config
+from ancrage.domain import CaseInput, ToolCall
 from tests.builders import case, snapshot
 from tests.servers.openai_server import OpenAIServer
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
-from evals.config import Config
-from evals.hallucination import HallucinationScorer, hallucination_scorer
-from evals.llm import Models, Tier
+from ancrage.config import Config
+from ancrage.hallucination import HallucinationScorer, hallucination_scorer
+from ancrage.llm import Models, Tier
 from tests.servers.openai_server import Call, OpenAIServer, Reply, Say
 
 Entries = Callable[[dict[str, str]], object]

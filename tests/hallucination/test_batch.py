@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evals.domain import Answer, Case, Output, OutputState
-from evals.errors import UsageError
-from evals.evaluator import Subject
-from evals.hallucination import (
+from ancrage.domain import Answer, Case, Output, OutputState
+from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
+from ancrage.hallucination import (
     BatchItem,
     HallucinationResult,
     Opinion,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from invoke.program import Program
 
-from evals import __version__
-from evals.cli import namespace
-from evals.hallucination import HallucinationResult
-from evals.runs import RunView, find_run
+from ancrage import __version__
+from ancrage.cli import namespace
+from ancrage.hallucination import HallucinationResult
+from ancrage.runs import RunView, find_run
 from tests.hallucination.conftest import answers, configure
 from tests.hallucination.scripted import claims, entry, reply
 from tests.servers.openai_server import Call, OpenAIServer, Reply

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from evals.domain import Output, OutputState, ToolCall
-from evals.errors import UsageError
-from evals.evaluator import Subject
-from evals.hallucination import (
+from ancrage.domain import Output, OutputState, ToolCall
+from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
+from ancrage.hallucination import (
     ContextItem,
     LLMVerifier,
     Opinion,
@@ -19,7 +19,7 @@ from evals.hallucination import (
     make_run,
     tool_context,
 )
-from evals.llm import Tier
+from ancrage.llm import Tier
 from tests.hallucination.scripted import claims, entry, models, reply, scorer, table
 from tests.servers.openai_server import Call, Reply
 

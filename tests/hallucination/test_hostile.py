@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evals.hallucination import Verdict, make_run
+from ancrage.hallucination import Verdict, make_run
 from tests.hallucination.scripted import claims, entry, reply, scorer
 from tests.servers.openai_server import Call, Reply, Say
 

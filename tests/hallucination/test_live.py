@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from evals.errors import UsageError
-from evals.evaluator import Subject
-from evals.hallucination import HallucinationResult, Live, hallucination_scorer, make_run
-from evals.hallucination.live import sampled
+from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
+from ancrage.hallucination import HallucinationResult, Live, hallucination_scorer, make_run
+from ancrage.hallucination.live import sampled
 from tests.hallucination.scripted import models, scorer
 from tests.servers.openai_server import Hang
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evals.hallucination import HallucinationScorer, State, Verdict, hallucination_scorer, make_run
-from evals.hallucination.nli import NLIVerifier
-from evals.nli import Judged, NLISettings, rule_of
-from evals.nli.model import Pair
+from ancrage.hallucination import HallucinationScorer, State, Verdict, hallucination_scorer, make_run
+from ancrage.hallucination.nli import NLIVerifier
+from ancrage.nli import Judged, NLISettings, rule_of
+from ancrage.nli.model import Pair
 from tests.hallucination.scripted import models, scorer, table
 
 CONTEXT = ["Anne Roy runs Acme. Its office is in Lyon.", "The canteen is closed on Friday."]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.hallucination import ContextItem, State, Verdict, make_run
-from evals.hallucination.reply import Fate, read_verdicts
+from ancrage.hallucination import ContextItem, State, Verdict, make_run
+from ancrage.hallucination.reply import Fate, read_verdicts
 from tests.hallucination.scripted import claims, entry, reply, scorer, seal
 from tests.servers.openai_server import Call, Drop, Empty, Fail, Hang, Refuse, Reply, Say
 

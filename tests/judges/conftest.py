@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.config import load
-from evals.snapshot import Snapshot
+from ancrage.config import load
+from ancrage.snapshot import Snapshot
 from tests.builders import case
 from tests.builders import snapshot as build
 from tests.servers.openai_server import OpenAIServer

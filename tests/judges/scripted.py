@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evals.judges import Definition
+from ancrage.judges import Definition
 from tests.servers.openai_server import Call, Reply, Say
 
 Defects = Sequence[tuple[str, str]]

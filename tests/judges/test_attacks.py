@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.domain import Evaluation, Output, OutputState, ScoreState, ToolCall
-from evals.evaluator import Subject
-from evals.ids import IdPolicy
-from evals.judges import Judge
-from evals.judges.context import Block
-from evals.judges.prompt import CLOSING, OPENING, prompt
-from evals.llm import Models, Tier
-from evals.source import Source
+from ancrage.domain import Evaluation, Output, OutputState, ScoreState, ToolCall
+from ancrage.evaluator import Subject
+from ancrage.ids import IdPolicy
+from ancrage.judges import Judge
+from ancrage.judges.context import Block
+from ancrage.judges.prompt import CLOSING, OPENING, prompt
+from ancrage.llm import Models, Tier
+from ancrage.source import Source
 from tests.builders import STUDY, case
 from tests.judges.attacks import DEFECT, MODE, Attack, attacks
 from tests.judges.scripted import Seen, definition, reply, seen

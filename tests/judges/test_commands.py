@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from invoke.program import Program
 
-from evals import __version__
-from evals.cli import namespace
-from evals.runs import RunView, find_run
-from evals.snapshot import Snapshot
+from ancrage import __version__
+from ancrage.cli import namespace
+from ancrage.runs import RunView, find_run
+from ancrage.snapshot import Snapshot
 from tests.judges.scripted import obliging, reply, seen, words
 from tests.servers.openai_server import Call, Fail, OpenAIServer, Refuse, Reply, Say
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from evals.domain import Evaluation, Output, OutputState, ScoreState
-from evals.evaluator import Subject
-from evals.ids import IdPolicy
-from evals.judges import Judge
-from evals.judges.definition import Definition
-from evals.llm import Models, Tier
-from evals.runs.scoring import evaluate
-from evals.source import Source
+from ancrage.domain import Evaluation, Output, OutputState, ScoreState
+from ancrage.evaluator import Subject
+from ancrage.ids import IdPolicy
+from ancrage.judges import Judge
+from ancrage.judges.definition import Definition
+from ancrage.llm import Models, Tier
+from ancrage.runs.scoring import evaluate
+from ancrage.source import Source
 from tests.builders import STUDY, case
 from tests.judges.scripted import Defects, Seen, definition, reply, seen
 from tests.servers.openai_server import (

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import evals
-from evals.config import load
-from evals.errors import UsageError
-from evals.judges import definitions, load_judges
-from evals.judges.definition import read_definition
-from evals.judges.judge import judge_version
-from evals.judges.select import Settings
-from evals.llm import Models, Tier
+import ancrage
+from ancrage.config import load
+from ancrage.errors import UsageError
+from ancrage.judges import definitions, load_judges
+from ancrage.judges.definition import read_definition
+from ancrage.judges.judge import judge_version
+from ancrage.judges.select import Settings
+from ancrage.llm import Models, Tier
 from tests.judges.scripted import definition
 from tests.servers.openai_server import OpenAIServer, Say
 
@@ -173,11 +173,11 @@ def test_model_and_parameters_are_in_the_version(change: dict[str, object]) -> N
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from evals.config import Config
-from evals.fingerprint import code_version
-from evals.judges import definitions
-from evals.judges.judge import judge_version
-from evals.llm import Tier
+from ancrage.config import Config
+from ancrage.fingerprint import code_version
+from ancrage.judges import definitions
+from ancrage.judges.judge import judge_version
+from ancrage.llm import Tier
 
 def versions():
     code_version.cache_clear()
@@ -186,7 +186,7 @@ def versions():
 
 before, moved = versions(), {}
 for name in sys.argv[1:]:
-    file = Path("evals", name)
+    file = Path("ancrage", name)
     content = file.read_bytes()
     file.write_bytes(content + b"# changed")
     after = versions()
@@ -199,7 +199,7 @@ print(json.dumps(moved))
 
 def test_the_code_that_decides_verdicts_is_in_the_version(tmp_path: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(Path(evals.__file__).parent, tmp_path / "evals", ignore=ignored)
+    shutil.copytree(Path(ancrage.__file__).parent, tmp_path / "ancrage", ignore=ignored)
     everyone = ["anchoring", "relevance", "synthesis"]
     expected = {
         "quotes/verify.py": everyone,

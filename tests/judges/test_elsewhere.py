@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.snapshot import Snapshot
+from ancrage.snapshot import Snapshot
 from tests.builders import snapshot as build
 from tests.judges.scripted import obliging, words
 from tests.judges.test_commands import invoke

@@ -5,10 +5,10 @@ import random
 from collections import Counter
 from typing import Any
 
-from evals.domain import Evaluation, Passage, ScoreState
-from evals.judges.contract import Fate, read, reply_model, unscored
-from evals.judges.settle import CodeDefect, Settled
-from evals.llm import parse_json
+from ancrage.domain import Evaluation, Passage, ScoreState
+from ancrage.judges.contract import Fate, read, reply_model, unscored
+from ancrage.judges.settle import CodeDefect, Settled
+from ancrage.llm import parse_json
 from tests.judges.test_contract import TEXT
 
 PAYLOADS = 10_000

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from evals.domain import ScoreState
-from evals.judges.account import accounts
-from evals.runs import RunView, find_run
+from ancrage.domain import ScoreState
+from ancrage.judges.account import accounts
+from ancrage.runs import RunView, find_run
 from tests.builders import case
 from tests.builders import snapshot as build
 from tests.judges.conftest import ANSWERS

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from evals.config import Config
-from evals.domain import Case, Output, OutputState, ToolCall
-from evals.evaluator import Subject
-from evals.ids import IdPolicy
-from evals.judges import Judge, definitions
-from evals.llm import Models, Tier
-from evals.source import Source
+from ancrage.config import Config
+from ancrage.domain import Case, Output, OutputState, ToolCall
+from ancrage.evaluator import Subject
+from ancrage.ids import IdPolicy
+from ancrage.judges import Judge, definitions
+from ancrage.llm import Models, Tier
+from ancrage.source import Source
 from tests.builders import STUDY, case
 from tests.judges.scripted import obliging, words
 from tests.servers.openai_server import OpenAIServer

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from evals.config import load
-from evals.langfuse.connection import Connection, Credentials, Settings
+from ancrage.config import load
+from ancrage.langfuse.connection import Connection, Credentials, Settings
 from tests.servers.langfuse_server import LangfuseServer
 
 Link = Callable[..., Connection]

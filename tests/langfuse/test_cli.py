@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from evals.cli.app import main
-from evals.config import load
-from evals.snapshot import open_snapshot, write_snapshot
+from ancrage.cli.app import main
+from ancrage.config import load
+from ancrage.snapshot import open_snapshot, write_snapshot
 from tests.conftest import ROOT
 from tests.servers.langfuse_server import LangfuseServer
 
@@ -243,7 +243,7 @@ def test_wrong_use_is_one_line(
 def test_without_the_package_the_line_says_what_to_install(tmp_path: Path) -> None:
     program = (
         "import sys; sys.modules['langfuse'] = None\n"
-        "from evals.cli.app import main\n"
+        "from ancrage.cli.app import main\n"
         f"sys.argv = ['ancrage', 'push', {str(DEMO)!r}]\n"
         "main()\n"
     )

@@ -6,8 +6,8 @@ import time
 import httpx
 import pytest
 
-from evals.errors import ExitCode, UsageError
-from evals.langfuse.connection import (
+from ancrage.errors import ExitCode, UsageError
+from ancrage.langfuse.connection import (
     Connection,
     Credentials,
     LangfuseError,

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from opentelemetry import trace as otel
 
-from evals.domain import Answer, Case, Output, OutputState, Usage
-from evals.errors import UsageError
-from evals.langfuse.experiment import open_session
-from evals.langfuse.publish import publish
-from evals.langfuse.push import push
-from evals.langfuse.trace import value_of
-from evals.runs import RunView, recorded
+from ancrage.domain import Answer, Case, Output, OutputState, Usage
+from ancrage.errors import UsageError
+from ancrage.langfuse.experiment import open_session
+from ancrage.langfuse.publish import publish
+from ancrage.langfuse.push import push
+from ancrage.langfuse.trace import value_of
+from ancrage.runs import RunView, recorded
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import EVALUATORS, case, experiment, resume, snapshot
 from tests.servers.langfuse_server import LangfuseServer
@@ -273,7 +273,7 @@ async def test_an_interrupted_run_keeps_what_was_done_and_goes_on(
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    from evals.runs import find_run
+    from ancrage.runs import find_run
 
     folder = find_run("essai", tmp_path / "runs")
     assert folder.run.state == "incomplete"

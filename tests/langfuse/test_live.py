@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.langfuse.live import score_traces
-from evals.runs import RunFolder
+from ancrage.langfuse.live import score_traces
+from ancrage.runs import RunFolder
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, audit, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from evals.errors import ExitCode, UsageError
-from evals.langfuse.connection import LangfuseError
-from evals.langfuse.delivery import deliver
-from evals.langfuse.publish import publish
-from evals.langfuse.push import push
-from evals.langfuse.receipt import Receipt, load_receipt
-from evals.langfuse.scores import ScoreBody
-from evals.runs import RunFolder, RunView, score_run
-from evals.source import Sources
+from ancrage.errors import ExitCode, UsageError
+from ancrage.langfuse.connection import LangfuseError
+from ancrage.langfuse.delivery import deliver
+from ancrage.langfuse.publish import publish
+from ancrage.langfuse.push import push
+from ancrage.langfuse.receipt import Receipt, load_receipt
+from ancrage.langfuse.scores import ScoreBody
+from ancrage.runs import RunFolder, RunView, score_run
+from ancrage.source import Sources
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, TIME, Shy, Wrong, audit, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer

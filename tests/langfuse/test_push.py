@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from langfuse import Langfuse
 
-from evals.domain import Case, CaseInput, OutputState, Study, ToolCall
-from evals.errors import UsageError
-from evals.langfuse.connection import LangfuseError
-from evals.langfuse.dataset import local_snapshot, read_dataset
-from evals.langfuse.items import item_id, to_item
-from evals.langfuse.push import Pushed, PushStoppedError, push
+from ancrage.domain import Case, CaseInput, OutputState, Study, ToolCall
+from ancrage.errors import UsageError
+from ancrage.langfuse.connection import LangfuseError
+from ancrage.langfuse.dataset import local_snapshot, read_dataset
+from ancrage.langfuse.items import item_id, to_item
+from ancrage.langfuse.push import Pushed, PushStoppedError, push
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, STUDY, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer

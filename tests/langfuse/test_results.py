@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from langfuse import Evaluation, Langfuse
 
-from evals.domain import OutputState
-from evals.errors import UsageError
-from evals.langfuse.dataset import find_dataset
-from evals.langfuse.publish import publish
-from evals.langfuse.pull import pull
-from evals.langfuse.push import push
-from evals.langfuse.results import list_experiments
-from evals.runs import RunFolder, RunView, find_run
+from ancrage.domain import OutputState
+from ancrage.errors import UsageError
+from ancrage.langfuse.dataset import find_dataset
+from ancrage.langfuse.publish import publish
+from ancrage.langfuse.pull import pull
+from ancrage.langfuse.push import push
+from ancrage.langfuse.results import list_experiments
+from ancrage.runs import RunFolder, RunView, find_run
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, audit, case, experiment, snapshot
 from tests.servers.langfuse_server import LangfuseServer
@@ -94,7 +94,7 @@ async def test_a_pulled_run_is_the_run(
 
 
 def read_snapshot(tmp_path: Path) -> Any:
-    from evals.snapshot import open_snapshot
+    from ancrage.snapshot import open_snapshot
 
     return open_snapshot(tmp_path / "snapshots" / "s")
 

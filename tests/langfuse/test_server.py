@@ -16,9 +16,9 @@ from langfuse.api.core.pydantic_utilities import parse_obj_as
 from langfuse.api.scores import CreateScoreBatchResults
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from evals.langfuse.connection import Connection, Credentials
-from evals.langfuse.reads import scores
-from evals.langfuse.scores import ScoreBody
+from ancrage.langfuse.connection import Connection, Credentials
+from ancrage.langfuse.reads import scores
+from ancrage.langfuse.scores import ScoreBody
 from tests.servers.langfuse_server import LangfuseServer
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from evals.domain import Case, OutputState
-from evals.errors import UsageError
-from evals.langfuse.connection import LangfuseError
-from evals.langfuse.source import LangfuseSource, sampled
-from evals.langfuse.trace import Trace, text_of, to_row, value_of
-from evals.snapshot.manifest import Reject
-from evals.snapshot.sources import Window
+from ancrage.domain import Case, OutputState
+from ancrage.errors import UsageError
+from ancrage.langfuse.connection import LangfuseError
+from ancrage.langfuse.source import LangfuseSource, sampled
+from ancrage.langfuse.trace import Trace, text_of, to_row, value_of
+from ancrage.snapshot.manifest import Reject
+from ancrage.snapshot.sources import Window
 from tests.servers.langfuse_server import LangfuseServer
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)

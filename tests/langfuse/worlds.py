@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evals.domain import (
+from ancrage.domain import (
     Answer,
     Case,
     CaseInput,
@@ -20,13 +20,13 @@ from evals.domain import (
     Study,
     ToolCall,
 )
-from evals.evaluator import Evaluator, Subject
-from evals.langfuse.connection import Connection
-from evals.langfuse.experiment import Session, Tracing, open_session, resume_session
-from evals.langfuse.target import KEY
-from evals.runs import Producer, RunFolder, create_run, recorded, run_experiment
-from evals.snapshot import Snapshot, open_snapshot, write_snapshot
-from evals.source import Sources
+from ancrage.evaluator import Evaluator, Subject
+from ancrage.langfuse.connection import Connection
+from ancrage.langfuse.experiment import Session, Tracing, open_session, resume_session
+from ancrage.langfuse.target import KEY
+from ancrage.runs import Producer, RunFolder, create_run, recorded, run_experiment
+from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
+from ancrage.source import Sources
 
 TIME = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 STUDY = Study(

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from evals.domain import OutputState
-from evals.errors import UsageError
-from evals.llm import (
+from ancrage.domain import OutputState
+from ancrage.errors import UsageError
+from ancrage.llm import (
     LLM,
     Budget,
     Cache,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from evals.llm import LLM, Request, Structured, Tier, parse_json
+from ancrage.llm import LLM, Request, Structured, Tier, parse_json
 from tests.servers.openai_server import (
     Call,
     Empty,

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from evals.config import Config, load
-from evals.domain import Usage
-from evals.errors import UsageError
-from evals.llm import Parameters, Tier, find_tier, read_prices, read_tiers, recorded_parameters
+from ancrage.config import Config, load
+from ancrage.domain import Usage
+from ancrage.errors import UsageError
+from ancrage.llm import Parameters, Tier, find_tier, read_prices, read_tiers, recorded_parameters
 
 
 def config(tmp_path: Path, text: str) -> Config:

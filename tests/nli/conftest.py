@@ -80,7 +80,7 @@ def tiny(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., 
 @pytest.fixture(scope="session")
 def real_model(torch: Any, shared: Path) -> Any:
     """The real small English model."""
-    from evals.nli import NLIModel, NLISettings
+    from ancrage.nli import NLIModel, NLISettings
 
     folder = shared / "models" / "nli-minilm-en"
     if not folder.is_dir():

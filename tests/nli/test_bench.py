@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evals.errors import UsageError
-from evals.nli import NLIModel, NLISettings, bench, plots
-from evals.nli.bench import Inputs, kind, run
-from evals.nli.datasets import Item, read_dataset
-from evals.nli.freeze import freeze, read_frozen
-from evals.nli.generations import read_generations, samples_against, simulated
-from evals.nli.methods import METHODS, Prediction, best_cut, f1
-from evals.nli.page import html, markdown
+from ancrage.errors import UsageError
+from ancrage.nli import NLIModel, NLISettings, bench, plots
+from ancrage.nli.bench import Inputs, kind, run
+from ancrage.nli.datasets import Item, read_dataset
+from ancrage.nli.freeze import freeze, read_frozen
+from ancrage.nli.generations import read_generations, samples_against, simulated
+from ancrage.nli.methods import METHODS, Prediction, best_cut, f1
+from ancrage.nli.page import html, markdown
 
 HEADER = (
     "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,"
@@ -135,7 +135,7 @@ def inputs(responses: int = 120, seed: int = 0) -> Inputs:
                 )
             )
             rows.append(random.dirichlet([1, 1, 6] if seems else [6, 1, 1]))
-    from evals.nli.datasets import Dataset
+    from ancrage.nli.datasets import Dataset
 
     data = Dataset("made/up", tuple(items), {}, "made up")
     return Inputs(data, np.array(rows), np.ones(len(rows), dtype=int))

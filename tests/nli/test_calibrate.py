@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.errors import UsageError
-from evals.nli.calibrate import (
+from ancrage.errors import UsageError
+from ancrage.nli.calibrate import (
     Calibration,
     Labelled,
     calibrated,
@@ -18,8 +18,8 @@ from evals.nli.calibrate import (
     read,
     shrink,
 )
-from evals.nli.conformal import hoeffding_bentkus, learn_then_test, risk_controlled
-from evals.nli.thresholds import Decision, argmax, paper
+from ancrage.nli.conformal import hoeffding_bentkus, learn_then_test, risk_controlled
+from ancrage.nli.thresholds import Decision, argmax, paper
 
 
 def simulate(responses: int, seed: int, *, domains: bool = False) -> Labelled:

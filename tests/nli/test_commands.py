@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from evals.errors import ExitCode, UsageError
-from evals.nli import NLISettings
-from evals.nli.batch import bench_files, calibrate_file, verify_file
+from ancrage.errors import ExitCode, UsageError
+from ancrage.nli import NLISettings
+from ancrage.nli.batch import bench_files, calibrate_file, verify_file
 from tests.nli.test_bench import truthful
 
 pytestmark = pytest.mark.usefixtures("torch")

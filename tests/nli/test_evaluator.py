@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from evals.claims import COMPARISON_VERSION, extract_claims
-from evals.config import Config
-from evals.domain import (
+from ancrage.claims import COMPARISON_VERSION, extract_claims
+from ancrage.config import Config
+from ancrage.domain import (
     Answer,
     Case,
     CaseInput,
@@ -18,14 +18,14 @@ from evals.domain import (
     Study,
     ToolCall,
 )
-from evals.errors import UsageError
-from evals.evaluator import Evaluator, Subject
-from evals.ids import IdPolicy
-from evals.nli import NLIEvaluator, NLISettings, Verifier, nli_evaluator, rule_of
-from evals.nli.calibrate import Calibration
-from evals.nli.evaluator import premises_of
-from evals.source import Source
-from evals.tools import tool_text
+from ancrage.errors import UsageError
+from ancrage.evaluator import Evaluator, Subject
+from ancrage.ids import IdPolicy
+from ancrage.nli import NLIEvaluator, NLISettings, Verifier, nli_evaluator, rule_of
+from ancrage.nli.calibrate import Calibration
+from ancrage.nli.evaluator import premises_of
+from ancrage.source import Source
+from ancrage.tools import tool_text
 from tests.nli.test_verify import judge
 
 STUDY = Study(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.errors import UsageError
-from evals.nli import NLIModel, NLISettings
-from evals.nli.windows import decide, windows
+from ancrage.errors import UsageError
+from ancrage.nli import NLIModel, NLISettings
+from ancrage.nli.windows import decide, windows
 
 Build = Callable[..., Path]
 PAIRS = [

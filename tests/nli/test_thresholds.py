@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.nli.thresholds import Decision, Decisions, argmax, classes, fixed, paper, signed
+from ancrage.nli.thresholds import Decision, Decisions, argmax, classes, fixed, paper, signed
 
 Row = tuple[float, float, float]
 

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.claims import extract_claims
-from evals.errors import UsageError
-from evals.nli import Judged, NLISettings, Verifier, rule_of
-from evals.nli.generation import llm_correct, llm_recall
-from evals.nli.model import Pair
-from evals.nli.retrieval import BM25
-from evals.nli.verify import ClaimVerdict, Correction, rebuild
+from ancrage.claims import extract_claims
+from ancrage.errors import UsageError
+from ancrage.nli import Judged, NLISettings, Verifier, rule_of
+from ancrage.nli.generation import llm_correct, llm_recall
+from ancrage.nli.model import Pair
+from ancrage.nli.retrieval import BM25
+from ancrage.nli.verify import ClaimVerdict, Correction, rebuild
 
 REFERENCE = "Paris is the capital of France. The Seine is a river."
 ROWS = {"yes": (0.9, 0.06, 0.04), "no": (0.03, 0.07, 0.9), "open": (0.1, 0.8, 0.1)}
@@ -200,7 +200,7 @@ def endpoint(request: pytest.FixtureRequest) -> Iterator[Endpoint]:
 
 
 def client(endpoint: Endpoint) -> Any:
-    from evals.llm import LLM, Tier
+    from ancrage.llm import LLM, Tier
 
     return LLM({"standard": Tier(model="m", endpoint=endpoint.url)})
 

@@ -4,7 +4,7 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from evals.quotes import find_passage
+from ancrage.quotes import find_passage
 from tests.quotes.generators import edits, messages, variants
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evals.quotes import QuoteIndex, Verdict
+from ancrage.quotes import QuoteIndex, Verdict
 
 MESSAGES = {
     "M-0001": "Je ne suis pas content du délai, on attend 15 jours alors que Karim avait promis 3.",

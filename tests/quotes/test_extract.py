@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.quotes import extract_quotes, parse_quotes
+from ancrage.quotes import extract_quotes, parse_quotes
 
 
 def inner(text: str) -> list[str]:

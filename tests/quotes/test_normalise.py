@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.quotes import canonical, normalise
+from ancrage.quotes import canonical, normalise
 
 tricky = st.text(
     st.one_of(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evals.quotes import QuoteIndex, Tier, find_passage
+from ancrage.quotes import QuoteIndex, Tier, find_passage
 from tests.quotes.generators import messages
 
 MESSAGE = (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.quotes import QuoteIndex
+from ancrage.quotes import QuoteIndex
 from tests.quotes.generators import edits, messages, parallel
 
 ROWS = parallel()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evals.domain import Case
+from ancrage.domain import Case
 from tests.servers.openai_server import Call, Reply, Say, Script, UseTools
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from evals.domain import JsonValue
-from evals.llm import Request, Tool
-from evals.replay import Conversation, FunctionAssistant, ToolCallingAgent
+from ancrage.domain import JsonValue
+from ancrage.llm import Request, Tool
+from ancrage.replay import Conversation, FunctionAssistant, ToolCallingAgent
 
 COUNT = Tool(
     name="count_theme",

@@ -12,16 +12,16 @@ _context.set_forkserver_preload(
         "openai.resources.chat.completions",
         "openai.resources.responses",
         "anyio._backends._asyncio",
-        "evals.cli.app",
-        "evals.evaluators",
-        "evals.claims",
-        "evals.judges.terminal",
-        "evals.llm.preflight",
-        "evals.replay.migration_report",
-        "evals.replay.session",
-        "evals.report.html",
-        "evals.report.terminal",
-        "evals.runs.progress",
+        "ancrage.cli.app",
+        "ancrage.evaluators",
+        "ancrage.claims",
+        "ancrage.judges.terminal",
+        "ancrage.llm.preflight",
+        "ancrage.replay.migration_report",
+        "ancrage.replay.session",
+        "ancrage.report.html",
+        "ancrage.report.terminal",
+        "ancrage.runs.progress",
         "httpx",
         "rich.progress",
         "tenacity",
@@ -51,6 +51,6 @@ def _command(out: str, arguments: tuple[str, ...]) -> None:
     os.dup2(file, 1)
     os.dup2(file, 2)
     sys.argv = ["ancrage", *arguments]
-    from evals.cli.app import main
+    from ancrage.cli.app import main
 
     main()

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from evals.config import load
-from evals.domain import Answer, Case, CaseInput, Provenance, ToolCall, Turn
-from evals.replay.plan import prompt_hash
-from evals.snapshot import Snapshot
+from ancrage.config import load
+from ancrage.domain import Answer, Case, CaseInput, Provenance, ToolCall, Turn
+from ancrage.replay.plan import prompt_hash
+from ancrage.snapshot import Snapshot
 from tests.builders import snapshot as build
 
 PROMPT = "Réponds à propos de app."

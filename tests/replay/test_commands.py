@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from evals.domain import Case, OutputState, RunState
-from evals.runs import RunFolder, find_run, list_runs
-from evals.snapshot import Snapshot, open_snapshot
+from ancrage.domain import Case, OutputState, RunState
+from ancrage.runs import RunFolder, find_run, list_runs
+from ancrage.snapshot import Snapshot, open_snapshot
 from tests.builders import snapshot as build
 from tests.replay.actors import actor, question_of
 from tests.replay.commands import run, start
@@ -181,8 +181,8 @@ def test_mock_answers_come_back_as_given(workplace: Path, data: Snapshot) -> Non
 def test_a_mock_that_does_not_fit_is_refused(
     workplace: Path, data: Snapshot, change: Any, words: str
 ) -> None:
-    from evals.errors import UsageError
-    from evals.replay import read_mock
+    from ancrage.errors import UsageError
+    from ancrage.replay import read_mock
 
     ids = [case.id for case in data.cases()]
     mock = workplace / "responses.json"
@@ -194,8 +194,8 @@ def test_a_mock_that_does_not_fit_is_refused(
 
 @pytest.mark.parametrize("text", ['{"a": "x", "a": "y"}', "{", "\ufeff[]", ""])
 def test_a_mock_that_cannot_be_read_is_refused(workplace: Path, text: str) -> None:
-    from evals.errors import UsageError
-    from evals.replay import read_mock
+    from ancrage.errors import UsageError
+    from ancrage.replay import read_mock
 
     mock = workplace / "responses.json"
     mock.write_text(text)
@@ -223,7 +223,7 @@ def test_a_replay_whose_prompt_changed_is_not_taken_up(
     workplace: Path, data: Snapshot, cases: list[Case]
 ) -> None:
     (workplace / "mine.py").write_text(
-        "from evals.replay import ToolCallingAgent\n"
+        "from ancrage.replay import ToolCallingAgent\n"
         "from tests.replay.assistants import COUNT\n"
         "agent = ToolCallingAgent('a', prompt=lambda context: 'Un.', tools=[COUNT])\n"
     )
@@ -341,7 +341,7 @@ def _answers(cache: Path) -> set[str]:
 
 
 def _answers_asked_again(server: OpenAIServer, since: int, known: set[str]) -> int:
-    from evals.llm.cache import cache_key
+    from ancrage.llm.cache import cache_key
 
     return sum(
         cache_key(server.url, "chat", call.body, 0) in known for call in server.calls[since:]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.domain import JsonValue, ToolCall
-from evals.replay import FrozenTools, OffWorld, ToolFailed
+from ancrage.domain import JsonValue, ToolCall
+from ancrage.replay import FrozenTools, OffWorld, ToolFailed
 from tests.replay.assistants import COUNT
 
 RECORDED = (

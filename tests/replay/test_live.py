@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.domain import OutputState, RunState
-from evals.runs import RunView, find_run
+from ancrage.domain import OutputState, RunState
+from ancrage.runs import RunView, find_run
 from tests.builders import snapshot as build
 from tests.replay.commands import run
 from tests.replay.conftest import make_case

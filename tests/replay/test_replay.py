@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evals.config import Config, load
-from evals.domain import Case, Output, OutputState, ToolCall
-from evals.errors import UsageError
-from evals.llm import LLM, Budget, Request, Tier
-from evals.replay import (
+from ancrage.config import Config, load
+from ancrage.domain import Case, Output, OutputState, ToolCall
+from ancrage.errors import UsageError
+from ancrage.llm import LLM, Budget, Request, Tier
+from ancrage.replay import (
     Assistant,
     Conversation,
     FunctionAssistant,
@@ -19,8 +19,8 @@ from evals.replay import (
     load_assistant,
     make_plan,
 )
-from evals.replay.plan import prompt_hash
-from evals.snapshot import open_snapshot
+from ancrage.replay.plan import prompt_hash
+from ancrage.snapshot import open_snapshot
 from tests.conftest import ROOT
 from tests.replay import assistants
 from tests.replay.actors import actor

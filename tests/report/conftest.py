@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.domain import (
+from ancrage.domain import (
     Answer,
     Case,
     CaseInput,
@@ -25,10 +25,10 @@ from evals.domain import (
     ToolCall,
     Turn,
 )
-from evals.evaluator import Subject
-from evals.runs import RunFolder, create_run, recorded, run_experiment
-from evals.snapshot import open_snapshot, write_snapshot
-from evals.source import Sources
+from ancrage.evaluator import Subject
+from ancrage.runs import RunFolder, create_run, recorded, run_experiment
+from ancrage.snapshot import open_snapshot, write_snapshot
+from ancrage.source import Sources
 
 MODES = (
     FailureMode(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from evals.report.data import read_report
-from evals.report.html import write_html
+from ancrage.report.data import read_report
+from ancrage.report.html import write_html
 from tests.report.conftest import ANGRY, CLEAN, HOSTILE, case, finding, lifelike, make_run
 
 pytest_plugins = ("tests.browser",)

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from evals.domain import Answer, Output, OutputState
-from evals.report.data import Section, read_report
-from evals.report.html import render
-from evals.report.payload import body, script_json
-from evals.report.text import visible
-from evals.runs import Item, RunFolder
+from ancrage.domain import Answer, Output, OutputState
+from ancrage.report.data import Section, read_report
+from ancrage.report.html import render
+from ancrage.report.payload import body, script_json
+from ancrage.report.text import visible
+from ancrage.runs import Item, RunFolder
 from tests.report.conftest import ANGRY, HOSTILE, case, finding, lifelike, make_run
 
 
@@ -158,7 +158,7 @@ def test_further_sections_are_shown_and_escaped(run: RunFolder) -> None:
 
 
 def test_a_long_tool_output_is_cut_and_says_so(tmp_path: Path) -> None:
-    from evals.domain import ToolCall
+    from ancrage.domain import ToolCall
 
     calls = (ToolCall(name="dump", output="x" * 50_000),)
     answer = case("c", "Rien.", tool_calls=calls)

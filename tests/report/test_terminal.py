@@ -9,11 +9,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from evals.errors import UsageError
-from evals.report.data import read_report
-from evals.report.show import find_answer, render
-from evals.report.terminal import console, overview, show
-from evals.runs import RunFolder, RunView
+from ancrage.errors import UsageError
+from ancrage.report.data import read_report
+from ancrage.report.show import find_answer, render
+from ancrage.report.terminal import console, overview, show
+from ancrage.runs import RunFolder, RunView
 from tests.report.conftest import CLEAN, case, finding, make_run
 
 ESCAPE = "\x1b"
@@ -174,7 +174,7 @@ def test_an_endless_reason_or_id_does_not_flood_the_terminal(tmp_path: Path) -> 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder whose tasks.py takes the commands, as a user's would."""
-    (tmp_path / "tasks.py").write_text("from evals.cli import namespace\n")
+    (tmp_path / "tasks.py").write_text("from ancrage.cli import namespace\n")
     return tmp_path
 
 

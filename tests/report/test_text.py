@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.report.text import difference, excerpt, line, segments, visible
+from ancrage.report.text import difference, excerpt, line, segments, visible
 from tests.report.conftest import HOSTILE
 
 TEXTS = st.text(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evals.config import Config
-from evals.domain import (
+from ancrage.config import Config
+from ancrage.domain import (
     Answer,
     Case,
     Evaluation,
@@ -19,9 +19,9 @@ from evals.domain import (
     Score,
     ScoreState,
 )
-from evals.errors import UsageError
-from evals.evaluator import Subject
-from evals.runs import (
+from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
+from ancrage.runs import (
     RunView,
     create_run,
     find_run,
@@ -30,7 +30,7 @@ from evals.runs import (
     run_experiment,
     score_run,
 )
-from evals.source import Sources
+from ancrage.source import Sources
 from tests.builders import case, snapshot
 
 LONG = FailureMode(name="long", title="Long", definition="More than three words.")

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from evals.domain import Output, OutputState
-from evals.errors import UsageError
-from evals.runs.journal import Journal, read, read_latest
+from ancrage.domain import Output, OutputState
+from ancrage.errors import UsageError
+from ancrage.runs.journal import Journal, read, read_latest
 
 
 def _output(case_id: str, state: OutputState = OutputState.OK) -> Output:

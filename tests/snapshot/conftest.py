@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.domain import Answer, Case, CaseInput, Message, Provenance, Study
+from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Study
 from tests.snapshot import postgres as postgres_server
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.snapshot import open_snapshot
+from ancrage.snapshot import open_snapshot
 from tests.conftest import ROOT
 
 Write = Callable[[str, str | bytes], Path]
@@ -192,7 +192,7 @@ def test_rows_set_aside_name_nobody(write: Write, tmp_path: Path, invoke: Invoke
 SNAPSHOT_AND_PEAK = """
 import re, sys
 from pathlib import Path
-from evals.cli import namespace
+from ancrage.cli import namespace
 namespace["snapshot"].body(None, source=sys.argv[1], studies="messages.csv", out=sys.argv[2])
 print("peak", re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 """

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from evals.config import load
-from evals.domain import Answer, Case, OutputState, Study, Turn
-from evals.errors import UsageError
-from evals.snapshot.manifest import Reject
-from evals.snapshot.sources import Window, open_source
-from evals.snapshot.sources.files import FileSource
+from ancrage.config import load
+from ancrage.domain import Answer, Case, OutputState, Study, Turn
+from ancrage.errors import UsageError
+from ancrage.snapshot.manifest import Reject
+from ancrage.snapshot.sources import Window, open_source
+from ancrage.snapshot.sources.files import FileSource
 
 Write = Callable[[str, str | bytes], Path]
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.citations.grammar import CitationsConfig, compile_grammar
-from evals.config import Config
-from evals.domain import Answer, Case, CaseInput, Message, Provenance, Study, ToolCall, Turn
-from evals.errors import UsageError
-from evals.ids import IdIndex, IdPolicy
-from evals.snapshot.manifest import PseudonymMode
-from evals.snapshot.pseudonyms import Pseudonymiser
-from evals.snapshot.rewrite import Rewriter
+from ancrage.citations.grammar import CitationsConfig, compile_grammar
+from ancrage.config import Config
+from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Study, ToolCall, Turn
+from ancrage.errors import UsageError
+from ancrage.ids import IdIndex, IdPolicy
+from ancrage.snapshot.manifest import PseudonymMode
+from ancrage.snapshot.pseudonyms import Pseudonymiser
+from ancrage.snapshot.rewrite import Rewriter
 
 KEY = "a key for the tests"
 

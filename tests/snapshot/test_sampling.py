@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.domain import Case, CaseInput, Provenance
-from evals.snapshot import Filters, Reject
-from evals.snapshot.take import sample, within
+from ancrage.domain import Case, CaseInput, Provenance
+from ancrage.snapshot import Filters, Reject
+from ancrage.snapshot.take import sample, within
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
-from evals.domain import Answer, OutputState
-from evals.errors import UsageError
-from evals.snapshot import Filters, Manifest, Snapshot, open_snapshot
-from evals.snapshot.manifest import PseudonymMode, Reject
-from evals.snapshot.pseudonyms import Pseudonymiser
-from evals.snapshot.sources import Window
-from evals.snapshot.sources.sql import SqlSource
-from evals.snapshot.take import take_snapshot
+from ancrage.domain import Answer, OutputState
+from ancrage.errors import UsageError
+from ancrage.snapshot import Filters, Manifest, Snapshot, open_snapshot
+from ancrage.snapshot.manifest import PseudonymMode, Reject
+from ancrage.snapshot.pseudonyms import Pseudonymiser
+from ancrage.snapshot.sources import Window
+from ancrage.snapshot.sources.sql import SqlSource
+from ancrage.snapshot.take import take_snapshot
 from tests.snapshot import surveydb
 
 

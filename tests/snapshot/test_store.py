@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evals.domain import Answer, Case, CaseInput, OutputState, Provenance, Study
-from evals.errors import UsageError
-from evals.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
-from evals.snapshot.folder import study_file
+from ancrage.domain import Answer, Case, CaseInput, OutputState, Provenance, Study
+from ancrage.errors import UsageError
+from ancrage.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
+from ancrage.snapshot.folder import study_file
 
 Make = Callable[..., Case]
 

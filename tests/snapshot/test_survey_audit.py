@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import MetaData, create_engine
 
-from evals.runs import RunView, find_run
+from ancrage.runs import RunView, find_run
 from tests.snapshot import surveydb
 
 ANCRAGE = Path(sys.executable).parent / "ancrage"

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
 
-from evals.stats import Confusion, agreement, krippendorff_alpha, ppi, rogan_gladen, wilson
+from ancrage.stats import Confusion, agreement, krippendorff_alpha, ppi, rogan_gladen, wilson
 
 _LABELS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=4, max_size=80)
 

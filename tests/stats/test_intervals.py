@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
-from evals.stats import clopper_pearson, jeffreys, rate_interval, wilson
+from ancrage.stats import clopper_pearson, jeffreys, rate_interval, wilson
 
 
 @given(st.integers(1, 2000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))

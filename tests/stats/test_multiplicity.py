@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
 
-from evals.stats import benjamini_hochberg, holm, mcnemar
+from ancrage.stats import benjamini_hochberg, holm, mcnemar
 
 _P = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 from statsmodels.stats.contingency_tables import mcnemar as reference_mcnemar  # type: ignore[import-untyped]
 
-from evals.stats import (
+from ancrage.stats import (
     detectable_difference,
     difference_interval,
     effective_size,

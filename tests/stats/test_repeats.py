@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.stats import (
+from ancrage.stats import (
     consistency,
     difference_bounds,
     fates,

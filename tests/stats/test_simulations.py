@@ -12,7 +12,7 @@ from benchmarks.stats import (
     peeking,
     rejections,
 )
-from evals.stats import sequential
+from ancrage.stats import sequential
 
 SIMULATIONS = 300
 

@@ -1,0 +1,136 @@
+"""A calibration on the terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ancrage.calibration.measure import Duel, measure
+from ancrage.calibration.pairs import Calibration, Disagreement, ModeCalibration
+from ancrage.calibration.section import JudgedMode, bounds, fraction, words
+from ancrage.report.data import rate
+from ancrage.report.text import line
+from ancrage.stats import Interval
+
+SHOWN = 20
+
+
+def calibrated(
+    calibration: Calibration,
+    disagreements: Sequence[Disagreement],
+    duels: Sequence[Duel],
+    rates: Sequence[JudgedMode],
+) -> RenderableType:
+    """Per mode the confusion and its rates, then disagreements, duels and corrected rates."""
+    return Group(*_parts(calibration, disagreements, duels, rates))
+
+
+def _parts(
+    calibration: Calibration,
+    disagreements: Sequence[Disagreement],
+    duels: Sequence[Duel],
+    rates: Sequence[JudgedMode],
+) -> Iterator[RenderableType]:
+    side = f"the {calibration.split} side of the split" if calibration.split else "every label"
+    yield Text(f"Judges of run {line(calibration.run)} against people, on {side}", "bold")
+    for mode in calibration.modes:
+        yield from _mode(mode)
+    for duel in duels:
+        yield from _duel(duel)
+    if disagreements:
+        yield Text("\nWhere people and judge differ", "bold")
+    for each in disagreements[:SHOWN]:
+        yield from _disagreement(each)
+    if (hidden := len(disagreements) - SHOWN) > 0:
+        yield Text(f"and {hidden} more, in the stored calibration's disagreements file", "dim")
+    yield Text("\nRates of the run", "bold")
+    table = _table("Failure mode", "Raw", "Corrected", "Calibration")
+    for judged in rates:
+        table.add_row(
+            judged.row.mode.name, rate(judged.row), words(judged.corrected), judged.status
+        )
+    yield table
+
+
+def _mode(mode: ModeCalibration) -> Iterator[RenderableType]:
+    found = measure(mode)
+    c = found.confusion
+    yield Text(f"\n{mode.mode}  ", "bold").append(
+        f"{mode.judge} {mode.version}, {line(mode.model)}", "dim"
+    )
+    left_out = {
+        "unscored by the judge": mode.unscored,
+        "disputed": mode.disputed,
+        "undecided": mode.undecided,
+        "without an answer in the run": mode.absent,
+        "of another answer": mode.stale,
+    }
+    parts = [f"{c.n} compared", *(f"{n} {why}" for why, n in left_out.items() if n)]
+    yield Text(f"{mode.labelled} labelled = {' + '.join(parts)}")
+    yield Text(
+        f"people say defect: judge {c.true_positive} yes, {c.false_negative} no; "
+        f"people say clean: judge {c.false_positive} yes, {c.true_negative} no"
+    )
+    table = _table("", "Value", "95 % interval")
+    table.add_row(
+        "TPR (sensitivity)", fraction(c.true_positive, c.positives), bounds(found.sensitivity, 1, 2)
+    )
+    table.add_row(
+        "TNR (specificity)", fraction(c.true_negative, c.negatives), bounds(found.specificity, 1, 2)
+    )
+    alarms = c.true_positive + c.false_positive
+    table.add_row("Precision", fraction(c.true_positive, alarms), bounds(found.precision, 1, 2))
+    agreed = c.true_positive + c.true_negative
+    raw = found.agreement.raw_interval
+    table.add_row("Raw agreement", fraction(agreed, c.n), bounds(raw, 1, 2))
+    _coefficient(
+        table, "κ, judge and people", found.agreement.kappa, found.agreement.kappa_interval
+    )
+    if len(mode.annotators) > 1:
+        _coefficient(table, "α, between people", found.alpha, found.alpha_interval)
+    if c.n:
+        table.add_row("Prevalence in labels", fraction(c.positives, c.n), "")
+    yield table
+
+
+def _coefficient(table: Table, name: str, value: float | None, interval: Interval | None) -> None:
+    shown = "none: one label throughout" if value is None else f"{value:.2f}"
+    # No spread is no certainty: one of the two said the same throughout, or they never differed.
+    spread = interval is not None and interval.high - interval.low > 1e-6
+    table.add_row(name, shown, bounds(interval, 1, 2) if interval and spread else "unknown")
+
+
+def _duel(duel: Duel) -> Iterator[RenderableType]:
+    yield Text(f"\n{duel.mode}: judge A against judge B on {duel.n} answers", "bold")
+    yield Text(
+        f"both right {duel.both_right}, only A {duel.only_first}, only B {duel.only_second}, "
+        f"both wrong {duel.both_wrong}"
+    )
+    yield Text(
+        f"B's agreement less A's: 95 % interval {bounds(duel.difference, 1, 2)}; "
+        f"exact McNemar p {_p(duel.test.p_value)}"
+    )
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def _disagreement(each: Disagreement) -> Iterator[RenderableType]:
+    said = {True: "defect", False: "clean"}
+    yield Text(
+        f"{line(each.case_id)}  {each.mode}: people {said[each.truth]}, judge {said[each.judged]}"
+    )
+    for who, passages in (("people", each.human), ("judge", each.evidence)):
+        for passage in passages:
+            yield Padding(Text(f"{who}: {line(passage)}", "dim"), (0, 0, 0, 2))
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table

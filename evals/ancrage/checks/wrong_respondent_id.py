@@ -1,0 +1,49 @@
+"""Messages cited as another respondent's, and respondents that do not exist."""
+
+from collections.abc import Iterator
+
+from ancrage.checks.base import check, finding
+from ancrage.checks.shared import source_of
+from ancrage.domain import Finding
+from ancrage.evaluator import Subject
+
+
+@check(
+    title="Wrong respondent",
+    definition="The answer gives a message to a respondent who did not write it, "
+    "or names a respondent who is not in the study.",
+)
+def wrong_respondent_id(subject: Subject) -> Iterator[Finding]:
+    """One finding for each respondent id that is not the author's.
+
+    Nothing is said of a respondent cited with an unknown message: that is one defect, the
+    message's.
+    """
+    source = source_of(subject)
+    for citation in subject.citations.citations:
+        for pair in citation.pairs:
+            token = pair.respondent
+            if token is None:
+                continue
+            known = source.respondent(token.text)
+            message = source.message(pair.message.text) if pair.message else None
+            if pair.message and message is None:
+                continue
+            if message and known != message.respondent_id:
+                who = "" if known else ", and the study has no such respondent"
+                explanation = (
+                    f"Message {message.id} was written by {message.respondent_id}, "
+                    f"not by {token.text}{who}."
+                )
+            elif message is None and known is None:
+                explanation = f"The study has no respondent {token.text}."
+            else:
+                continue
+            yield finding(
+                "wrong_respondent_id",
+                subject,
+                token.start,
+                token.end,
+                explanation,
+                source_id=message.id if message else None,
+            )

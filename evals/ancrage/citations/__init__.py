@@ -1,0 +1,18 @@
+"""References to questions and quotes with their ids, as answers write them."""
+
+from ancrage.citations.grammar import CitationsConfig, Grammar, compile_grammar, load_grammar
+from ancrage.citations.model import Citation, Citations, Pair, QuotedPassage, Token
+from ancrage.citations.parse import parse
+
+__all__ = [
+    "Citation",
+    "Citations",
+    "CitationsConfig",
+    "Grammar",
+    "Pair",
+    "QuotedPassage",
+    "Token",
+    "compile_grammar",
+    "load_grammar",
+    "parse",
+]

@@ -1,0 +1,178 @@
+"""Run the checks over answers: ``experiment`` and ``score``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from invoke.context import Context
+
+from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
+from ancrage.cli.shell import Number, Whole, command
+from ancrage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ancrage.runs import RunFolder
+
+_SNAPSHOTS = Path("snapshots")
+_SCORERS = (
+    "Scorers to add, with commas between: abstention, hallucination, nli (default: none). "
+    "See [hallucination]."
+)
+
+
+@command(
+    help={
+        "snapshot": "Folder of the snapshot to audit (default: the newest in snapshots/).",
+        "dataset": "Run on this dataset of Langfuse instead, as an experiment there.",
+        "version": "With --dataset: as it was at this ISO time (default: as it is now).",
+        "repeat": "With --dataset: how many experiments to make, as one group (default: 1).",
+        **OPTIONS,
+        "scorers": _SCORERS,
+        "run-name": "Name of the run (default: date, time and snapshot).",
+        "resume": "Continue this run instead of starting one: its id, or 'latest'.",
+        "concurrency": "Answers evaluated at once (default: 8).",
+    }
+)
+def experiment(
+    context: Context,
+    snapshot: str = "",
+    dataset: str = "",
+    version: str = "",
+    repeat: int = Whole(1),
+    judges: str = "none",
+    judge_repeat: int = Whole(1),
+    scorers: str = "",
+    dry_run: bool = False,
+    run_name: str = "",
+    resume: str = "",
+    concurrency: int = Whole(8),
+    budget_tokens: int = Whole(0),
+    budget_cost: float = Number(0),
+    no_cache: bool = False,
+) -> ExitCode:
+    """Check the answers of a snapshot and report.
+
+    Exits 0 when every answer has its scores, 3 when the run is incomplete or a judge gave fewer
+    of its verdicts than [judges] min_coverage asks.
+    """
+    import asyncio
+
+    from ancrage.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
+    from ancrage.evaluators import select
+    from ancrage.runs import create_run, find_run, recorded, run_experiment
+    from ancrage.runs.progress import track
+    from ancrage.snapshot import open_snapshot
+    from ancrage.source import Sources
+
+    if resume and (snapshot or dataset or run_name):
+        raise UsageError(
+            "--resume continues a run as it is; leave out --snapshot, --dataset and --run-name"
+        )
+    if snapshot and dataset:
+        raise UsageError("--snapshot and --dataset both say what to run on: give one")
+    if not dataset and (version or repeat != 1):
+        raise UsageError("--version and --repeat go with --dataset")
+    models = None
+    if judges != "none" or scorers:
+        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    evaluators = select(judges, scorers, models=models, judge_repeat=judge_repeat)
+    if dry_run:
+        if dataset:
+            raise UsageError("--dry-run looks at a snapshot: pull the dataset first")
+        given = find_run(resume).snapshot() if resume else open_snapshot(snapshot or _newest())
+        return print_estimate(given, evaluators)
+    if dataset:
+        return run_on_dataset(
+            dataset,
+            evaluators,
+            version=version,
+            run_name=run_name,
+            repeat=repeat,
+            concurrency=concurrency,
+        )
+    if resume:
+        folder = find_run(resume)
+        if made_on_dataset(folder):
+            return resume_on_dataset(folder, evaluators, concurrency)
+        if folder.run.kind != "audit":
+            raise UsageError(
+                f"{folder.path.name} is a {folder.run.kind}, not an audit; "
+                f"continue it with: invoke {folder.run.kind} --resume {folder.path.name}"
+            )
+        data = folder.snapshot()
+    else:
+        data = open_snapshot(snapshot or _newest())
+        folder = create_run(data, kind="audit", name=run_name or None)
+    with track("Checking", data.manifest.counts.kept) as advance:
+        asyncio.run(
+            run_experiment(
+                folder,
+                data.cases(),
+                recorded,
+                evaluators,
+                Sources(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+            )
+        )
+    return _report(folder)
+
+
+@command(
+    help={
+        "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
+        "judges": OPTIONS["judges"],
+        "scorers": _SCORERS,
+        "concurrency": "Answers evaluated at once (default: 8).",
+    },
+)
+def score(
+    context: Context,
+    run: str,
+    judges: str = "none",
+    scorers: str = "",
+    concurrency: int = Whole(8),
+) -> ExitCode:
+    """Score a run's outputs again with today's checks.
+
+    The older scorings stay beside the new one.
+
+    Exits 3 when the run, or its scoring, is incomplete: the outputs that there are get scored.
+    """
+    import asyncio
+
+    from ancrage.evaluators import select
+    from ancrage.runs import find_run, score_run
+    from ancrage.runs.progress import track
+    from ancrage.source import Sources
+
+    folder = find_run(run)
+    data = folder.snapshot()
+    with track("Scoring", data.manifest.counts.kept) as advance:
+        asyncio.run(
+            score_run(
+                folder,
+                select(judges, scorers),
+                Sources(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+            )
+        )
+    return _report(folder)
+
+
+def _report(folder: "RunFolder") -> ExitCode:
+    from ancrage.report.terminal import print_run
+
+    found = print_run(folder)
+    judged = print_accounts(folder)
+    return ExitCode.INCOMPLETE if found.incomplete else judged
+
+
+def _newest() -> Path:
+    found = [path.parent for path in _SNAPSHOTS.glob("*/manifest.json")]
+    if not found:
+        raise UsageError("no snapshot in snapshots/; take one with: invoke snapshot")
+    return max(found, key=lambda path: ((path / "manifest.json").stat().st_mtime, path.name))
+
+
+tasks = (experiment, score)

@@ -1,0 +1,319 @@
+"""LLM judges: ``judge``, ``label``, ``calibrate``, and what ``experiment`` shares with them."""
+
+from typing import TYPE_CHECKING
+
+from invoke.context import Context
+
+from ancrage.cli.shell import Number, Whole, command
+from ancrage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ancrage.evaluator import Evaluator
+    from ancrage.llm import Models
+    from ancrage.runs import RunFolder
+    from ancrage.runs.record import ScoringFolder
+    from ancrage.snapshot import Snapshot
+
+OPTIONS = {
+    "judges": "LLM judges to add to the code checks: none, three (each focused), one (a single "
+    "judge with the modes of all), or names with commas between (default: none, which is free "
+    "and needs no network).",
+    "judge-repeat": "How many times each answer is judged, to measure the judges' own noise "
+    "(default: 1).",
+    "dry-run": "Say how many calls judges and scorers would make, with an estimate of tokens and "
+    "cost, and stop (default: no).",
+    "budget-tokens": "Stop judging before this many tokens are spent (default: no bound).",
+    "budget-cost": "Stop judging before this much money is spent, by [prices] (default: no bound).",
+    "no-cache": "Call the model also where an answer to the very same call is on disk "
+    "(default: no).",
+}
+"""Help of the options that every command with judges takes."""
+
+
+@command(
+    help={
+        **OPTIONS,
+        "run": "Run whose outputs to judge: its id, its beginning, its folder, or 'latest'.",
+        "judges": "Judges to run: three, one, or names with commas between (default: three).",
+        "concurrency": "Answers judged at once (default: 8).",
+    }
+)
+def judge(
+    context: Context,
+    run: str,
+    judges: str = "three",
+    judge_repeat: int = Whole(1),
+    dry_run: bool = False,
+    concurrency: int = Whole(8),
+    budget_tokens: int = Whole(0),
+    budget_cost: float = Number(0),
+    no_cache: bool = False,
+) -> ExitCode:
+    """Judge a run's stored outputs with LLM judges.
+
+    The older scorings stay beside the new one; nothing is generated anew.
+
+    Exits 3 when a judge gave fewer of its verdicts than [judges] min_coverage asks.
+    """
+    import asyncio
+
+    from ancrage.judges import load_judges
+    from ancrage.report.terminal import print_run
+    from ancrage.runs import find_run, score_run
+    from ancrage.runs.progress import track
+    from ancrage.source import Sources
+
+    if judges == "none":
+        raise UsageError("--judges none judges nothing: give three, one, or names")
+    folder = find_run(run)
+    data = folder.snapshot()
+    models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    chosen = load_judges(judges, models, repeats=judge_repeat)
+    if dry_run:
+        return print_estimate(data, chosen, folder)
+    with track("Judging", data.manifest.counts.kept) as advance:
+        asyncio.run(
+            score_run(
+                folder,
+                chosen,
+                Sources(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+            )
+        )
+    print_run(folder, html=folder.path / "report.html")
+    return print_accounts(folder)
+
+
+@command(
+    help={
+        "run": "Run whose judges to calibrate: its id, its beginning, its folder, or 'latest'.",
+        "labels": "File of human labels, CSV or JSONL; can be repeated (several annotators).",
+        "langfuse": "Take the labels from annotation scores in Langfuse (default: no).",
+        "random-sample": "The labelled answers are a random sample of the run's, as 'invoke label' "
+        "gives them: corrected rates then come from PPI++ (default: no, Rogan–Gladen).",
+        "split": "Side to measure on: held-out, train, or both (default: held-out). Tune "
+        "definitions on train alone.",
+        "held-out": "Share of cases on the held-out side (default: 0.5).",
+        "versus": "Scoring of the same run whose judges to compare with, such as 002 "
+        "(default: none).",
+    },
+    iterable=["labels"],
+)
+def calibrate(
+    context: Context,
+    run: str,
+    labels: "list[str] | None" = None,
+    langfuse: bool = False,
+    random_sample: bool = False,
+    split: str = "held-out",
+    held_out: float = Number(0.5),
+    versus: str = "",
+) -> ExitCode:
+    """Hold a run's judges against human labels.
+
+    Prints error rates, agreement and corrected rates.
+
+    The result is stored in calibrations/, where the reports of later runs find it.
+    """
+    from pathlib import Path
+
+    from ancrage.calibration import calibrate as hold
+    from ancrage.calibration import compare_judges, read_labels, save_calibration
+    from ancrage.calibration.pairs import strays
+    from ancrage.calibration.section import judged_modes
+    from ancrage.calibration.store import save_disagreements
+    from ancrage.calibration.terminal import calibrated
+    from ancrage.report.terminal import console, show
+    from ancrage.runs import RunView, find_run
+
+    if split not in ("held-out", "train", "both"):
+        raise UsageError(f"--split {split!r}: give held-out, train or both")
+    if not 0 < held_out <= 1:
+        raise UsageError(f"--held-out {held_out:g}: give a share above 0, at most 1")
+    if bool(labels) == langfuse:
+        raise UsageError("give the labels: --labels FILE (can be repeated), or --langfuse")
+    folder = find_run(run)
+    view = RunView(folder)
+    if langfuse:
+        from ancrage.calibration.annotations import read_annotations
+
+        found = read_annotations(view)
+    else:
+        found = read_labels(Path(each) for each in labels or ())
+    out = console()
+    for fault in found.refused:
+        out.print(f"refused: {fault}", style="yellow")
+    for stray in strays(view, found):
+        out.print(f"left out: {stray}", style="yellow", soft_wrap=True)
+    if found.ignored:
+        out.print(f"not part of a label, ignored: {', '.join(found.ignored)}", style="yellow")
+    out.print(
+        f"{len(found.labels)} labels kept, {len(found.refused)} refused, "
+        f"{found.replaced} replaced by later ones"
+    )
+    if loose := sum(each.answer_hash is None for each in found.labels):
+        out.print(f"{loose} labels do not say of which answer: taken as of this run's")
+    side = None if split == "both" else split
+    options = {"split": side, "held_out": held_out, "random_sample": random_sample}
+    calibration, disagreements = hold(view, found, **options)  # type: ignore[arg-type]
+    duels = []
+    if versus:
+        other = RunView(folder, scoring=versus)
+        if not other.scorings:
+            raise UsageError(f"--versus {versus}: run {folder.path.name} has no such scoring")
+        rival, _ = hold(other, found, **options)  # type: ignore[arg-type]
+        theirs = {each.mode: each for each in rival.modes}
+        duels = [
+            compare_judges(mine, theirs[mine.mode])
+            for mine in calibration.modes
+            if mine.mode in theirs
+        ]
+    path = save_calibration(calibration)
+    save_disagreements(path, disagreements)
+    show(calibrated(calibration, disagreements, duels, judged_modes(RunView(folder))), out)
+    out.print(f"\nStored as {path}")
+    if split == "train":
+        out.print("Reports do not use it: this is the side that definitions are tuned on.")
+    return ExitCode.OK
+
+
+@command(
+    help={
+        "run": "Run whose answers to label: its id, its beginning, its folder, or 'latest'.",
+        "annotator": "Who labels; kept with each label (default: the name of the user account).",
+        "modes": "Failure modes to label, with commas between (default: those of every judge).",
+        "out": "File of labels, continued where it exists (default: labels/ANNOTATOR.jsonl).",
+        "limit": "Stop after this many answers (default: all of them).",
+        "port": "Port on this machine (default: any free one).",
+        "open": "Open the page in the browser (default: no).",
+    }
+)
+def label(
+    context: Context,
+    run: str,
+    annotator: str = "",
+    modes: str = "",
+    out: str = "",
+    limit: int = Whole(0),
+    port: int = Whole(0),
+    open: bool = False,
+) -> ExitCode:
+    """Label answers by hand, in a page on this machine.
+
+    One at a time, without the judges' view.
+
+    Each label is saved at once; the page goes on where the file ends. Answers come in a random
+    order, the same for everyone, so that any number of them is a random sample of the run.
+    """
+    import getpass
+    from pathlib import Path
+
+    from ancrage.calibration.page import Desk, serve
+    from ancrage.report.terminal import console
+    from ancrage.runs import find_run
+
+    name = annotator or getpass.getuser()
+    path = Path(out) if out else Path("labels") / f"{name}.jsonl"
+    wanted = [each.strip() for each in modes.split(",") if each.strip()]
+    desk = Desk.of(find_run(run), path, name, wanted, limit or None)
+    with serve(desk, port) as server:
+        console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
+        if open:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        try:
+            server.wait()
+        except KeyboardInterrupt:
+            console().print(f"{desk.progress()}; {path}")
+    return ExitCode.OK
+
+
+def models_for(
+    concurrency: int, budget_tokens: int, budget_cost: float, no_cache: bool
+) -> "Models":
+    """The door to language models that the options ask for."""
+    from ancrage.llm import CACHE, Budget, Models
+
+    return Models(
+        concurrency=concurrency,
+        budget=Budget(tokens=budget_tokens or None, cost=budget_cost or None),
+        cache=None if no_cache else CACHE,
+    )
+
+
+def print_estimate(
+    data: "Snapshot", evaluators: "Sequence[Evaluator]", folder: "RunFolder | None" = None
+) -> ExitCode:
+    """Print what evaluating a run's outputs (or a snapshot's answers) would take."""
+    import asyncio
+    from collections.abc import AsyncIterator
+
+    from ancrage.config import load
+    from ancrage.evaluator import Subject
+    from ancrage.judges.terminal import estimates
+    from ancrage.llm import read_prices
+    from ancrage.llm.estimate import Caller, estimate
+    from ancrage.report.terminal import console, show
+    from ancrage.runs import recorded
+    from ancrage.source import Sources
+
+    callers = [each for each in evaluators if isinstance(each, Caller)]
+    sources = Sources(data)
+
+    async def subjects() -> AsyncIterator[Subject]:
+        if folder:
+            for output in folder.outputs():
+                yield sources.subject(data.case(output.case_id), output)
+            return
+        for case in data.cases():
+            yield sources.subject(case, await recorded(case))
+
+    out = console()
+    prices = read_prices(load())
+    found = asyncio.run(estimate(callers, subjects(), prices))
+    show(estimates(found, prices.currency), out)
+    return ExitCode.OK
+
+
+def print_accounts(folder: "RunFolder") -> ExitCode:
+    """Print what judges and the hallucination scorer did in a run's newest scoring.
+
+    INCOMPLETE when a judge fell short of [judges] min_coverage.
+    """
+    scorings = folder.scorings()
+    evaluators = scorings[-1].scoring.evaluators if scorings else ()
+    if any(info.name == "hallucination" for info in evaluators):
+        _print_claims(scorings[-1])
+    if any("judge" in info.details for info in evaluators):
+        return _print_judges(folder, scorings[-1])
+    return ExitCode.OK
+
+
+def _print_claims(scoring: "ScoringFolder") -> None:
+    from ancrage.hallucination.account import account_of_claims
+    from ancrage.report.terminal import console, show
+
+    if words := account_of_claims(scoring):
+        show(words, console())
+
+
+def _print_judges(folder: "RunFolder", scoring: "ScoringFolder") -> ExitCode:
+    from ancrage.config import load
+    from ancrage.judges.account import accounts
+    from ancrage.judges.select import Settings
+    from ancrage.judges.terminal import accounted
+    from ancrage.report.terminal import console, show
+
+    found = accounts(folder, scoring)
+    minimum = load().table("judges", Settings).min_coverage
+    if words := accounted(found, minimum):
+        show(words, console())
+    short = any(each.below(minimum) for each in found)
+    return ExitCode.INCOMPLETE if short else ExitCode.OK
+
+
+tasks = (judge, label, calibrate)

@@ -1,0 +1,186 @@
+"""``invoke snapshot``: freeze production's answers in a folder."""
+
+from typing import TYPE_CHECKING
+
+from ancrage.cli.shell import Number, Whole, command
+from ancrage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from invoke.context import Context
+
+    from ancrage.snapshot.manifest import Manifest
+
+SHOWN = 5
+"""Rejects shown; all of them are in ``rejects.jsonl``."""
+
+
+@command(
+    help={
+        "source": "Name of a [sources.NAME] table, or a file of answers "
+        "(.jsonl, .json, .csv; default: the only source configured).",
+        "out": "Folder to create (default: snapshots/NAME-DATE).",
+        "limit": "Take a reproducible sample of this many answers (default: all).",
+        "days": "Only answers of the last so many days (default: no limit).",
+        "since": "Only answers from this ISO date or time on, UTC unless it says otherwise.",
+        "until": "Only answers before this ISO date or time.",
+        "seed": "Which sample --limit takes (default: 0).",
+        "pseudonymise": "none, respondents (their ids) or text (ids, e-mails, telephone numbers "
+        "and the like; default: respondents).",
+        "studies": "With a file of answers: the file, or glob, of its studies.",
+    }
+)
+def snapshot(
+    _: "Context",
+    source: str = "",
+    out: str = "",
+    limit: Whole = Whole(0),  # noqa: B008
+    days: Number = Number(0),  # noqa: B008
+    since: str = "",
+    until: str = "",
+    seed: Whole = Whole(0),  # noqa: B008
+    pseudonymise: str = "respondents",
+    studies: str = "",
+) -> ExitCode:
+    """Freeze production's answers and their studies."""
+    from contextlib import closing
+    from datetime import UTC, datetime, timedelta
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from ancrage.config import load
+    from ancrage.snapshot.manifest import Filters, PseudonymMode
+    from ancrage.snapshot.pseudonyms import Pseudonymiser
+    from ancrage.snapshot.sources import open_source
+    from ancrage.snapshot.take import take_snapshot
+
+    if limit < 0 or days < 0:
+        raise UsageError("--limit and --days take a number above 0")
+    if days and since:
+        raise UsageError("--days and --since say the same thing: give one")
+    if pseudonymise not in list(PseudonymMode):
+        raise UsageError(f"--pseudonymise {pseudonymise!r}: takes {', '.join(PseudonymMode)}")
+    if abs(seed) >= 2**127:
+        raise UsageError(f"--seed {seed}: takes at most 38 digits")
+    now = datetime.now(UTC)
+    try:
+        first = now - timedelta(days=days) if days else _moment("since", since)
+    except OverflowError:
+        raise UsageError(f"--days {days:g}: goes back before any date") from None
+    last = _moment("until", until)
+    if first and last and first >= last:
+        raise UsageError("the window is empty: it begins at or after --until")
+    config = load()
+    hidden = Pseudonymiser.configured(PseudonymMode(pseudonymise), config)
+    with closing(open_source(source or None, config, studies or None)) as opened:
+        path = Path(out) if out else Path("snapshots", f"{_slug(opened.label)}-{now:%Y-%m-%d}")
+        filters = Filters(
+            limit=int(limit) or None,
+            seed=int(seed),
+            days=float(days) or None,
+            since=first,
+            until=last,
+        )
+        with Console(stderr=True).status(Text(f"Reading {opened.label} …")):
+            manifest = take_snapshot(opened, path, filters, hidden)
+    _print(path, manifest)
+    return ExitCode.OK if manifest.counts.kept else ExitCode.INCOMPLETE
+
+
+def _moment(option: str, value: str) -> "datetime | None":
+    from datetime import UTC, datetime
+
+    if not value:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise UsageError(f"--{option} {value!r} is not an ISO date, such as 2026-01-31") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _slug(label: str) -> str:
+    import re
+
+    name = label.rpartition(" (")[0] or label
+    return re.sub(r"[^\w-]+", "-", name).strip("-") or "snapshot"
+
+
+def _print(path: "Path", manifest: "Manifest") -> None:
+    from itertools import islice
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ancrage.snapshot.store import open_snapshot
+
+    console = Console(soft_wrap=True)
+    counts = manifest.counts
+    table = Table(title=Text(f"Snapshot of {manifest.source}"), title_justify="left")
+    table.add_column("Answers")
+    table.add_column("Count", justify="right")
+    for label, value, always in (
+        ("read", counts.read, True),
+        ("kept", counts.kept, True),
+        ("rejected", counts.rejected, True),
+        ("duplicate ids", counts.duplicates, False),
+        ("outside the window", counts.outside_window, False),
+        ("without time, so in no window", counts.undated, False),
+        ("not in the sample", counts.sampled_out, False),
+    ):
+        if value or always:
+            table.add_row(label, f"{value:,}")
+    table.add_section()
+    for label, value in (
+        ("kept: source missing", counts.source_missing),
+        ("kept: no study named", counts.without_study),
+        ("kept: no usable answer", counts.without_answer),
+    ):
+        table.add_row(label, f"{value:,}")
+    table.add_section()
+    table.add_row("studies", f"{counts.studies:,}")
+    if counts.study_rows_rejected:
+        table.add_row("rows of studies rejected", f"{counts.study_rows_rejected:,}")
+    console.print(table)
+    aside = counts.rejected + counts.duplicates + counts.study_rows_rejected
+    if aside:
+        rows = "row" if aside == 1 else "rows"
+        console.print(Text(f"{aside:,} {rows} set aside:", style="bold yellow"))
+        for reject in islice(open_snapshot(path, verify=False).rejects(), SHOWN):
+            console.print(Text(f"  {reject}"))
+        if aside > SHOWN:
+            console.print(Text(f"  … all of them in {path / 'rejects.jsonl'}"))
+    if counts.study_rows_rejected:
+        console.print(
+            Text(
+                "The checks do not know the messages set aside: an answer that cites one will "
+                "seem to be wrong.",
+                style="bold yellow",
+            )
+        )
+    if counts.source_missing and not counts.studies:
+        console.print(
+            Text(
+                "No study was found, so no quote can be checked: give --studies with a file of "
+                "answers, or messages in the source's table.",
+                style="bold yellow",
+            )
+        )
+    console.print(Text(f"Pseudonymised: {manifest.pseudonyms.mode.value}"))
+    console.print(Text(f"Snapshot: {path}"))
+    if counts.kept:
+        console.print(Text(f"Next: invoke experiment --snapshot {path} --judges none"))
+    else:
+        console.print(Text("Nothing was kept: there is nothing to evaluate.", style="bold red"))
+        if counts.rejected:
+            console.print(
+                Text("Fields of other names are told in evals.toml: [sources.NAME.fields].")
+            )
+
+
+tasks = (snapshot,)

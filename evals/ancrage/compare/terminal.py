@@ -1,0 +1,337 @@
+"""A comparison and a gate's decision on the terminal, each in one screen."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from rich import box
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ancrage.compare import figures
+from ancrage.compare.details import Detail
+from ancrage.compare.gate import Decision, Outcome
+from ancrage.compare.model import Comparison, ModeComparison, Repeats, Side, Verdict, label
+from ancrage.compare.paired import outcomes, side
+from ancrage.compare.results import Results
+from ancrage.domain import Case
+from ancrage.report.text import difference, excerpt, line
+
+CASES_SHOWN = 5
+CONTEXT = 8
+"""Words kept on each side of a change."""
+
+_MARKS = {
+    Verdict.WORSE: ("▲ worse", "bold red"),
+    Verdict.BETTER: ("▼ better", "bold green"),
+    Verdict.UNCHANGED: ("· no evidence", "dim"),
+    Verdict.TOO_FEW: ("? too few", "yellow"),
+    Verdict.NOT_COMPARED: ("✕ not compared", "bold yellow"),
+}
+
+
+def overview(
+    comparison: Comparison, details: Mapping[str, Detail], *, shown: int = CASES_SHOWN
+) -> RenderableType:
+    """What changed, where, and whether it is more than noise.
+
+    ``details`` has the second side's answers of the newly failing cases, where they can be had.
+    """
+    return Stack(*_parts(comparison, details, shown))
+
+
+def _parts(
+    comparison: Comparison, details: Mapping[str, Detail], shown: int
+) -> Iterator[RenderableType]:
+    yield Text.assemble(
+        (line(label(comparison.first)), "bold"), " → ", (line(label(comparison.second)), "bold"),
+        (f"  {comparison.cases} cases", "dim"),
+    )  # fmt: skip
+    for count, which in ((comparison.only_first, "first"), (comparison.only_second, "second")):
+        if count:
+            noun = "case is" if count == 1 else "cases are"
+            yield Text(f"! {count} {noun} in the {which} but not in every run: left out", "yellow")
+    for note in comparison.notes:
+        yield Text(
+            f"{'!' if note.serious else '·'} {line(note.text)}", "yellow" if note.serious else "dim"
+        )
+    yield Text()
+    loud = [mode for mode in comparison.modes if not figures.quiet(mode)]
+    if loud:
+        yield _table(comparison, loud)
+    silent = [mode.mode for mode in comparison.modes if figures.quiet(mode)]
+    if silent:
+        yield Text(f"No failure on either side, all scored: {', '.join(silent)}", "green")
+    if not comparison.modes:
+        yield Text("No failure mode was scored on either side: invoke score", "yellow")
+    yield Text(
+        f"95 % intervals, {figures.units(comparison)} as units; p: exact paired test, "
+        "Holm-adjusted over modes.\nNow: newly failing / newly passing. Would show: the smallest "
+        "change that these cases would have\nshown four times in five. Unscored: the change if all "
+        "that is unscored went one way, or the other.",
+        "dim",
+    )
+    yield from _problems(loud)
+    yield from _repeats(comparison)
+    yield from _changed("Newly failing", comparison, details, shown)
+    if comparison.newly_passing:
+        names = ", ".join(line(case) for case in comparison.newly_passing[: 2 * shown])
+        more = len(comparison.newly_passing) - 2 * shown
+        yield Text.assemble(
+            (f"\nNewly passing ({len(comparison.newly_passing)})  ", "bold green"),
+            names + (f" and {more} more" if more > 0 else ""),
+        )
+
+
+def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("Failure mode", overflow="fold")
+    for origins in (comparison.first, comparison.second):
+        table.add_column(line(label(origins))[:16], overflow="fold")
+    table.add_column("Change, points", overflow="fold")
+    for mode in modes:
+        mark, style = _MARKS[mode.verdict]
+        table.add_row(
+            Text.assemble(mode.mode, "\n", (mark, style), (_p(mode), "dim"), (_moved(mode), "dim")),
+            _rate(mode.first),
+            _rate(mode.second),
+            _change(mode),
+        )
+    return table
+
+
+def _p(mode: ModeComparison) -> str:
+    p = figures.p_value(mode.adjusted_p)
+    return "" if mode.adjusted_p is None else f", p {p}"
+
+
+def _moved(mode: ModeComparison) -> str:
+    if mode.difference is None:
+        return ""
+    could = "none" if mode.detectable is None else f"{mode.detectable * 100:.1f}"
+    return f"\nnow {len(mode.worse)}/{len(mode.better)}; would show {could}"
+
+
+def _rate(found: Side) -> Text:
+    text = Text(figures.fraction(found))
+    if found.rate is not None:
+        text.append(f"\n{figures.between(found.interval)}", "dim")
+    if found.unscored:
+        text.append(f"\n{found.unscored} unscored", "yellow")
+    elif found.scored and found.bounds.low < found.bounds.high:
+        text.append("\nunscored in some repeats", "yellow")
+    return text
+
+
+def _change(mode: ModeComparison) -> Text:
+    if mode.difference is None:
+        return Text("–")
+    style = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green"}.get(mode.verdict, "")
+    text = Text.assemble((figures.points(mode.difference), style))
+    text.append(f" {figures.points_between(mode.interval)}", "dim")
+    if mode.bounds.low < mode.bounds.high:
+        text.append(f"\nunscored: {figures.points_between(mode.bounds)}", "yellow")
+    if mode.noise_floor is not None:
+        text.append(f"\nnoise: ± {mode.noise_floor * 100:.1f}", "dim")
+    if mode.judge_floor is not None:
+        text.append(f"\njudge's noise: ± {mode.judge_floor * 100:.1f}", "dim")
+    return text
+
+
+def _problems(modes: Sequence[ModeComparison]) -> Iterator[RenderableType]:
+    for mode in modes:
+        if mode.problem:
+            yield Text(f"! {mode.mode}: {line(mode.problem)}", "yellow")
+        if mode.ignored:
+            yield Text(f"· {mode.mode}: {mode.ignored} ignored cases left out", "dim")
+
+
+def _repeats(comparison: Comparison) -> Iterator[RenderableType]:
+    rows = [
+        (mode.mode, line(label(origins)), found)
+        for mode in comparison.modes
+        for origins, found in (
+            (comparison.first, mode.first_repeats),
+            (comparison.second, mode.second_repeats),
+        )
+        if found and (found.flips or found.missing or found.always_fail)
+    ]
+    if not rows:
+        return
+    yield Text("\nOver repeats", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("Failure mode", overflow="fold", min_width=18)
+    table.add_column("Side", overflow="fold")
+    k = max(found.repeats for _, _, found in rows)
+    shares = (f"pass^{k}", f"pass@{k}")
+    for name in ("Always\npass", "Always\nfail", "Flip", "Missing", "Cases", *shares):
+        table.add_column(name, justify="right", no_wrap=True)
+    for mode, name, found in rows:
+        table.add_row(mode, name, *_repeat_cells(found))
+    yield table
+    flaky = dict.fromkeys(case for _, _, found in rows for case in found.flaky)
+    if flaky:
+        shown = ", ".join(line(case) for case in list(flaky)[:10])
+        more = f" and {len(flaky) - 10} more" if len(flaky) > 10 else ""
+        yield Text(f"Flaky, most undecided first: {shown}{more}", "dim")
+
+
+def _repeat_cells(found: Repeats) -> tuple[str, ...]:
+    k = found.repeats
+    return (
+        str(found.always_pass), str(found.always_fail), str(found.flips), str(found.missing),
+        str(found.cases), figures.percent(found.pass_hat[k]),
+        figures.percent(found.pass_at[k]),
+    )  # fmt: skip
+
+
+def _changed(
+    title: str, comparison: Comparison, details: Mapping[str, Detail], shown: int
+) -> Iterator[RenderableType]:
+    cases = comparison.newly_failing
+    if not cases:
+        return
+    yield Text(f"\n{title} ({len(cases)})", "bold red")
+    for case in cases[:shown]:
+        modes = [mode.mode for mode in comparison.modes if case in set(mode.worse)]
+        yield Text.assemble((f"  {line(case)}", "bold"), f"  {', '.join(modes)}")
+        detail = details.get(case)
+        for finding in [f for f in detail.findings if f.mode in modes][:1] if detail else ():
+            assert detail is not None  # noqa: S101
+            found = excerpt(detail.text, finding.evidence.start, finding.evidence.end, around=40)
+            yield Padding(
+                Text.assemble(
+                    (found.before, "dim"), (found.passage, "underline"), (found.after, "dim"),
+                    f"  {line(finding.explanation)}",
+                ),
+                (0, 0, 0, 4),
+            )  # fmt: skip
+    rest = f"and {len(cases) - shown} more; " if len(cases) > shown else ""
+    yield Text(f"  {rest}the answers side by side: --case ID, or --html FILE", "dim")
+
+
+def side_by_side(
+    case: Case | None, name: str, sides: Sequence[tuple[str, Detail | None]]
+) -> RenderableType:
+    """One case: the question, then how the second answer differs from the first, word by word."""
+    parts: list[RenderableType] = [Text(line(name), "bold")]
+    if case:
+        parts.append(Text(line(case.input.question), "italic"))
+    (first_name, first), *others = sides
+    for other_name, other in others:
+        parts.append(
+            Text.assemble("\n", (line(first_name), "bold"), " → ", (line(other_name), "bold"))
+        )
+        if first is None or other is None:
+            absent = first_name if first is None else other_name
+            parts.append(Text(f"{line(absent)} keeps no answer to show", "yellow"))
+            continue
+        parts.append(words(first.text, other.text))
+        for heading, detail in ((first_name, first), (other_name, other)):
+            if detail.reason:
+                parts.append(Text(f"{line(heading)}: {line(detail.reason)}", "yellow"))
+            for finding in detail.findings:
+                found = excerpt(
+                    detail.text, finding.evidence.start, finding.evidence.end, around=30
+                )
+                parts.append(
+                    Text.assemble(
+                        (f"{line(heading)}  ", "dim"), (finding.mode, "bold red"), "  ",
+                        (found.before, "dim"), (found.passage, "underline"), (found.after, "dim"),
+                        f"  {line(finding.explanation)}",
+                    )
+                )  # fmt: skip
+    return Stack(*parts)
+
+
+def words(first: str, second: str) -> Text:
+    """The second text with what it adds and drops; long stretches in common are cut."""
+    if first == second:
+        return Text("the answers are the same, word for word", "dim")
+    text = Text()
+    changes = difference(first, second)
+    for at, (kind, part) in enumerate(changes):
+        shown = line(part) if part.strip() else " "
+        if kind == "same":
+            text.append(_cut(shown, start=at == 0, end=at == len(changes) - 1), "dim")
+        elif kind == "removed":
+            text.append(f"[-{shown}-]", "red strike")
+        else:
+            text.append(f"{{+{shown}+}}", "bold green")
+        text.append(" " if part[-1:].isspace() else "")
+    return text
+
+
+def _cut(text: str, *, start: bool, end: bool) -> str:
+    found = text.split(" ")
+    if start:
+        return " ".join(["…", *found[-CONTEXT:]]) if len(found) > CONTEXT else text
+    if end:
+        return " ".join([*found[:CONTEXT], "…"]) if len(found) > CONTEXT else text
+    if len(found) <= 2 * CONTEXT:
+        return text
+    return " ".join([*found[:CONTEXT], "…", *found[-CONTEXT:]])
+
+
+_OUTCOMES = {
+    Outcome.FAILED: ("✕", "bold red"),
+    Outcome.UNKNOWN: ("?", "bold yellow"),
+    Outcome.PASSED: ("✓", "green"),
+}
+
+
+def decision(found: Decision) -> RenderableType:
+    """The gate's answer, then the checks that failed, could not tell, and passed."""
+    _, style = _OUTCOMES[found.outcome]
+    against = f" against {line(label(found.baseline))}" if found.baseline else ""
+    parts: list[RenderableType] = [
+        Text.assemble((found.words, style), f"  {line(label(found.candidate))}{against}")
+    ]
+    telling = [*found.of(Outcome.FAILED), *found.of(Outcome.UNKNOWN)]
+    moved = {m.mode for m in found.comparison.modes if m.difference} if found.comparison else set()
+    passed = found.of(Outcome.PASSED)
+    telling += [check for check in passed if check.name == "regression" and check.mode in moved]
+    for check in telling:
+        mark, style = _OUTCOMES[check.outcome]
+        about = f"{check.name} {check.mode}" if check.mode else check.name
+        parts.append(
+            Text.assemble((f"{mark} {about}: ", style), line(check.message), overflow="fold")
+        )
+        if check.cases:
+            shown = ", ".join(line(case) for case in check.cases[:8])
+            more = len(check.cases) - 8
+            parts.append(Text(f"    {shown}{f' and {more} more' if more > 0 else ''}", "dim"))
+    quiet = Counter(check.name for check in passed if check not in telling)
+    if quiet:
+        mark, style = _OUTCOMES[Outcome.PASSED]
+        listed = ", ".join(f"{name} × {n}" if n > 1 else name for name, n in quiet.items())
+        parts.append(Text.assemble((f"{mark} pass: ", style), listed))
+    parts += [Text(f"· {line(remark)}", "dim") for remark in found.remarks]
+    return Stack(*parts)
+
+
+def baseline_overview(name: str, recorded: datetime, runs: Sequence[Results]) -> RenderableType:
+    """What a baseline holds: its runs, and the rate of each mode over them."""
+    head = runs[0].origin
+    parts: list[RenderableType] = [
+        Text.assemble((line(name), "bold"), f"  recorded {recorded:%Y-%m-%d %H:%M} UTC"),
+        Text(
+            f"{', '.join(line(each.origin.id) for each in runs)} · {len(runs[0].cases)} cases · "
+            f"snapshot {head.snapshot[:12]}",
+            "dim",
+        ),
+    ]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("Failure mode", overflow="fold")
+    table.add_column("Rate", no_wrap=True)
+    table.add_column("Unscored", justify="right")
+    table.add_column("Evaluator", overflow="fold")
+    for mode in runs[0].modes.values():
+        found = side(outcomes(runs, mode.name, runs[0].cases), None)
+        rate = f"{figures.fraction(found)} {figures.between(found.interval)}"
+        version = f"{mode.evaluator} {mode.version}".strip()
+        table.add_row(mode.name, rate, str(found.unscored), line(version))
+    return Stack(*parts, table)

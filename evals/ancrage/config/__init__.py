@@ -1,0 +1,106 @@
+"""Configuration: ``evals.toml``, or ``[tool.ancrage]`` in ``pyproject.toml``, and ``.env``."""
+
+import os
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ancrage.errors import UsageError
+
+__all__ = ["Config", "describe", "load", "secret"]
+
+TABLES = (
+    "assistant",
+    "checks",
+    "citations",
+    "gate",
+    "hallucination",
+    "ids",
+    "judges",
+    "langfuse",
+    "nli",
+    "prices",
+    "pseudonyms",
+    "replay",
+    "sources",
+    "tiers",
+)
+"""Every table that some concern reads; any other is a spelling mistake."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Config:
+    """The project's configuration; each concern validates the table it owns."""
+
+    path: Path | None
+    """The file read; None when there is none and everything is at its default."""
+    tables: dict[str, Any]
+
+    def table(self, name: str, model: type[T]) -> T:
+        """The table ``name`` validated as ``model``; an absent one validates as empty.
+
+        Raises:
+            UsageError: a field is unknown, missing or of the wrong type; names file and field.
+        """
+        try:
+            return TypeAdapter(model).validate_python(self.tables.get(name, {}))
+        except ValidationError as error:
+            raise UsageError(
+                f"{self.path or 'configuration'}: [{name}] {describe(error)}"
+            ) from None
+
+    @property
+    def root(self) -> Path:
+        """The folder that relative paths of the configuration start from."""
+        return self.path.parent if self.path else Path.cwd()
+
+
+def describe(error: ValidationError) -> str:
+    """The first fault in one line, ``field: what is wrong``, and how many others there are."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    first = faults[0]
+    field = ".".join(str(part) for part in first["loc"]) or "value"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"
+
+
+@cache
+def load(folder: Path | None = None) -> Config:
+    """The configuration of ``folder`` (default: the current one); empty when there is no file.
+
+    Raises:
+        UsageError: the file is not TOML or holds an unknown table.
+    """
+    folder = folder or Path.cwd()
+    for path, keys in (
+        (folder / "evals.toml", ()),
+        (folder / "pyproject.toml", ("tool", "ancrage")),
+    ):
+        if not path.is_file():
+            continue
+        try:
+            tables: Any = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path}: not valid TOML: {error}") from None
+        for key in keys:
+            tables = tables.get(key, {})
+        if not tables and keys:
+            continue
+        unknown = sorted(set(tables) - set(TABLES))
+        if unknown:
+            raise UsageError(f"{path}: unknown table [{unknown[0]}]; known: {', '.join(TABLES)}")
+        return Config(path, tables)
+    return Config(None, {})
+
+
+def secret(name: str) -> str | None:
+    """The environment variable ``name``, also looked up in ``.env``; None when unset or empty."""
+    from dotenv import dotenv_values
+
+    return os.environ.get(name) or dotenv_values(Path.cwd() / ".env").get(name) or None

@@ -1,0 +1,45 @@
+"""The nouns of the project, as frozen pydantic models."""
+
+from ancrage.domain.base import Frozen, JsonValue
+from ancrage.domain.case import (
+    Answer,
+    Case,
+    CaseInput,
+    OutputState,
+    Provenance,
+    ToolCall,
+    Turn,
+    Usage,
+)
+from ancrage.domain.finding import Evaluation, FailureMode, Finding, Passage, Score, ScoreState
+from ancrage.domain.run import EvaluatorInfo, Output, Run, RunState, Scored, Scoring, SnapshotRef
+from ancrage.domain.study import Message, Question, Study
+
+__all__ = [
+    "Answer",
+    "Case",
+    "CaseInput",
+    "Evaluation",
+    "EvaluatorInfo",
+    "FailureMode",
+    "Finding",
+    "Frozen",
+    "JsonValue",
+    "Message",
+    "Output",
+    "OutputState",
+    "Passage",
+    "Provenance",
+    "Question",
+    "Run",
+    "RunState",
+    "Score",
+    "ScoreState",
+    "Scored",
+    "Scoring",
+    "SnapshotRef",
+    "Study",
+    "ToolCall",
+    "Turn",
+    "Usage",
+]

@@ -1,0 +1,107 @@
+"""A case: one question put to the assistant, its frozen world, and the answer."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from ancrage.domain.base import Frozen, JsonValue
+
+
+class Turn(Frozen):
+    """One earlier message of the conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+
+
+class ToolCall(Frozen):
+    """One call the assistant made and what the tool gave back, frozen."""
+
+    name: str = Field(min_length=1)
+    arguments: dict[str, JsonValue] = {}
+    output: JsonValue = None
+    call_id: str | None = None
+    error: str | None = None
+    """The tool's error, when it failed in production; a replay fails alike."""
+
+
+class CaseInput(Frozen):
+    """All that the assistant was given."""
+
+    question: str
+    history: tuple[Turn, ...] = ()
+    """Earlier turns, oldest first, without the system prompt and the question."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    system_prompt: str | None = None
+    system_prompt_hash: str | None = None
+    """SHA-256 of the system prompt in hexadecimal; kept where the prompt itself is not."""
+    context: dict[str, JsonValue] = {}
+    """What the assistant's code needs to render its prompt (study, locale, …)."""
+
+
+class Usage(Frozen):
+    """Tokens, money and time of one or several model calls; None where unknown."""
+
+    calls: int = 0
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
+    """In the currency of the price file."""
+    latency: float | None = None
+    """Seconds."""
+
+
+class Answer(Frozen):
+    """What the assistant replied. Offsets elsewhere are code points of ``text``."""
+
+    text: str
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+
+class OutputState(StrEnum):
+    """What became of an answer; only ``ok`` can be scored."""
+
+    OK = "ok"
+    MISSING = "missing"
+    FAILED = "failed"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    EMPTY = "empty"
+    OFF_WORLD = "off_world"
+    """A replay asked for a tool output that was never recorded."""
+    OVER_BUDGET = "over_budget"
+    NOT_RUN = "not_run"
+    """The run did not come to the case; never written, found when a run is read."""
+
+
+class Provenance(Frozen):
+    """Where a case comes from."""
+
+    source: str
+    time: datetime | None = None
+    model: str | None = None
+    parameters: dict[str, JsonValue] = {}
+    """As sent in production: reasoning effort, temperature, maximum output, …"""
+    prompt_version: str | None = None
+    trace_id: str | None = None
+    observation_id: str | None = None
+
+
+class Case(Frozen):
+    """One line of a dataset: input, production's answer, provenance."""
+
+    id: str = Field(min_length=1)
+    study_id: str | None = None
+    input: CaseInput
+    output: Answer | None = None
+    state: OutputState = OutputState.OK
+    """State of production's own answer; ``missing`` when there is none."""
+    source_missing: str | None = None
+    """Why the study cannot be consulted any more, when that is so."""
+    provenance: Provenance
+    metadata: dict[str, JsonValue] = {}

@@ -1,0 +1,312 @@
+"""A case as an item of a dataset, and back; a study as a few items of its own.
+
+Inputs and expected outputs are objects: the server reads a bare string as JSON and would turn
+"4" into a number.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from langfuse.api import DatasetItem
+from pydantic import ValidationError
+
+from ancrage.domain import (
+    Answer,
+    Case,
+    CaseInput,
+    Frozen,
+    JsonValue,
+    Message,
+    OutputState,
+    Provenance,
+    Study,
+    Usage,
+)
+from ancrage.errors import UsageError
+from ancrage.langfuse.trace import asked, text_of, value_of
+
+KEY = "ancrage"
+"""Where our own part of an item's metadata lies; the rest is the user's."""
+LONGEST_ID = 255
+LARGEST = 4_400_000
+"""Bytes of a request; the server takes 4.5 million."""
+STUDY_PART = 1_000_000
+"""Bytes of messages, as JSON, in one item of a study."""
+
+
+class ItemInput(CaseInput):
+    """The input of an item."""
+
+    study_id: str | None = None
+
+
+class ItemOutput(Frozen):
+    """What was answered, in production (expected output) or in a run (output)."""
+
+    state: OutputState = OutputState.OK
+    answer: str | None = None
+    reason: str | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+
+class Note(Frozen):
+    """Our part of an item's metadata."""
+
+    format: int = 1
+    hash: str
+    """SHA-256 of the case, to know whether the item has to be written again."""
+    case_id: str
+    provenance: Provenance
+    source_missing: str | None = None
+    metadata: dict[str, JsonValue] = {}
+    trimmed: tuple[str, ...] = ()
+    """Parts left out because the item was too large; the checks need none of them."""
+
+
+class Item(Frozen):
+    """An item as it is sent."""
+
+    id: str
+    input: dict[str, JsonValue]
+    expected_output: dict[str, JsonValue]
+    metadata: dict[str, JsonValue]
+    source_trace_id: str | None = None
+    source_observation_id: str | None = None
+    hash: str
+    source: str
+    """The case, or the study, that it comes from."""
+
+    def body(self, dataset: str) -> dict[str, Any]:
+        """The arguments of the SDK's call."""
+        fields = {
+            "dataset_name": dataset,
+            "id": self.id,
+            "input": self.input,
+            "expected_output": self.expected_output,
+            "metadata": self.metadata,
+            "status": "ACTIVE",
+            "source_trace_id": self.source_trace_id,
+            "source_observation_id": self.source_observation_id,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def size(self, dataset: str) -> int:
+        """Bytes of the request."""
+        return len(json.dumps(self.body(dataset), ensure_ascii=False).encode())
+
+
+class TooLargeError(ValueError):
+    """A case whose item would be refused for its size, even without what can be left out."""
+
+
+def too_large(size: int) -> str:
+    """Why an item of that many bytes is refused."""
+    return f"{size:,} bytes, where Langfuse takes {LARGEST:,}"
+
+
+def item_id(dataset: str, key: str) -> str:
+    """The id of the item of a case: prefixed, as ids are unique in the whole project."""
+    plain = f"{dataset}:{key}"
+    if len(plain) <= LONGEST_ID:
+        return plain
+    return f"{plain[:180]}:{hashlib.sha256(plain.encode()).hexdigest()}"
+
+
+def to_item(case: Case, dataset: str) -> Item:
+    """The item of a case, without tool outputs and then system prompt where it is too large.
+
+    Raises:
+        TooLargeError: it is too large even so; gives the size.
+    """
+    digest = hashlib.sha256(_canonical(case.model_dump(mode="json"))).hexdigest()
+    item = _item(case, dataset, digest, ())
+    for part in ("tool_calls", "system_prompt"):
+        if (size := item.size(dataset)) <= LARGEST:
+            return item
+        case = _without(case, part)
+        item = _item(case, dataset, digest, (*_note(item).trimmed, part))
+    if (size := item.size(dataset)) <= LARGEST:
+        return item
+    raise TooLargeError(too_large(size))
+
+
+def _item(case: Case, dataset: str, digest: str, trimmed: tuple[str, ...]) -> Item:
+    given = ItemInput(**case.input.model_dump(), study_id=case.study_id)
+    answer = case.output
+    expected = ItemOutput(
+        state=case.state,
+        answer=answer.text if answer else None,
+        finish_reason=answer.finish_reason if answer else None,
+        usage=answer.usage if answer else None,
+    )
+    note = Note(
+        hash=digest,
+        case_id=case.id,
+        provenance=case.provenance,
+        source_missing=case.source_missing,
+        metadata=case.metadata,
+        trimmed=trimmed,
+    )
+    return Item(
+        id=item_id(dataset, case.id),
+        input=_dump(given),
+        # The state is always there: an absent answer has to replace an earlier one.
+        expected_output={"state": str(case.state), **_dump(expected)},
+        metadata={KEY: _dump(note)},
+        source_trace_id=case.provenance.trace_id,
+        source_observation_id=case.provenance.observation_id,
+        hash=digest,
+        source=case.id,
+    )
+
+
+def _without(case: Case, part: str) -> Case:
+    given = case.input
+    if part == "system_prompt":
+        update: dict[str, Any] = {"system_prompt": None}
+        if given.system_prompt and not given.system_prompt_hash:
+            digest = hashlib.sha256(given.system_prompt.encode()).hexdigest()
+            update["system_prompt_hash"] = digest
+    else:
+        calls = [call.model_copy(update={"output": None}) for call in given.tool_calls]
+        update = {"tool_calls": tuple(calls)}
+    return case.model_copy(update={"input": given.model_copy(update=update)})
+
+
+def note_of(item: DatasetItem) -> Note | None:
+    """Our part of an item's metadata; None when the item was not pushed by us."""
+    found = item.metadata.get(KEY) if isinstance(item.metadata, dict) else None
+    if not isinstance(found, dict) or "case_id" not in found:
+        return None
+    try:
+        return Note.model_validate(found)
+    except ValidationError:
+        return None
+
+
+def to_case(item: DatasetItem) -> Case:
+    """The case of an item, whoever wrote it.
+
+    Raises:
+        UsageError: no question can be found in it.
+    """
+    note = note_of(item)
+    try:
+        if note:
+            given = ItemInput.model_validate(item.input)
+            expected = ItemOutput.model_validate(item.expected_output or {})
+            answered = Answer(
+                text=expected.answer or "",
+                finish_reason=expected.finish_reason,
+                usage=expected.usage,
+            )
+            return Case(
+                id=note.case_id,
+                study_id=given.study_id,
+                input=CaseInput(**given.model_dump(exclude={"study_id"})),
+                output=None if expected.answer is None else answered,
+                state=expected.state,
+                source_missing=note.source_missing,
+                provenance=note.provenance,
+                metadata=note.metadata,
+            )
+        return _foreign(item)
+    except ValidationError as error:
+        from ancrage.config import describe
+
+        raise UsageError(f"item {item.id} of {item.dataset_name}: {describe(error)}") from None
+
+
+def _foreign(item: DatasetItem) -> Case:
+    """An item made by hand or by another tool, read by the conventions for traces."""
+    question, system, history = asked(value_of(item.input))
+    if question is None:
+        raise UsageError(f"item {item.id} of {item.dataset_name}: no question in its input")
+    answer = text_of(value_of(item.expected_output))
+    metadata = item.metadata if isinstance(item.metadata, dict) else {}
+    study = metadata.get("study_id")
+    return Case(
+        id=item.id,
+        study_id=str(study) if study else None,
+        input=CaseInput.model_validate(
+            {"question": question, "system_prompt": system, "history": history}
+        ),
+        output=None if answer is None else Answer(text=answer),
+        state=OutputState.MISSING if answer is None else OutputState.OK,
+        provenance=Provenance(
+            source=f"langfuse dataset {item.dataset_name}",
+            trace_id=item.source_trace_id,
+            observation_id=item.source_observation_id,
+        ),
+        metadata=metadata,
+    )
+
+
+def study_items(study: Study, dataset: str) -> Iterator[Item]:
+    """A study in parts, each small enough for any server."""
+    digest = hashlib.sha256(_canonical(study.model_dump(mode="json"))).hexdigest()
+    parts = list(_parts(study.messages))
+    for number, messages in enumerate(parts):
+        part = study.model_copy(update={"messages": messages})
+        name = f"{study.id}:{number}"
+        yield Item(
+            id=item_id(dataset, name),
+            input={"study_id": study.id, "part": number, "parts": len(parts)},
+            expected_output=part.model_dump(mode="json"),
+            metadata={KEY: {"hash": digest, "part": number}},
+            hash=digest,
+            source=f"study {study.id}",
+        )
+
+
+def to_studies(items: Iterable[DatasetItem]) -> dict[str, Study]:
+    """The studies that items hold, whole ones only.
+
+    Parts of one study belong together by its hash: what is left of an earlier, longer version of
+    it is not mixed with the present one.
+    """
+    found: dict[tuple[str, str], dict[int, Study]] = {}
+    wanted: dict[tuple[str, str], int] = {}
+    for item in items:
+        try:
+            study = Study.model_validate(item.expected_output)
+            version = study.id, str(item.metadata[KEY]["hash"])
+            wanted[version] = int(item.input["parts"])
+            found.setdefault(version, {})[int(item.input["part"])] = study
+        except (ValidationError, KeyError, TypeError, ValueError):
+            continue
+    return {
+        version[0]: parts[0].model_copy(
+            update={"messages": tuple(m for n in sorted(parts) for m in parts[n].messages)}
+        )
+        for version, parts in found.items()
+        if sorted(parts) == list(range(wanted[version]))
+    }
+
+
+def _parts(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:
+    part: list[Message] = []
+    size = 0
+    for message in messages:
+        length = len(message.model_dump_json().encode())
+        if part and size + length > STUDY_PART:
+            yield tuple(part)
+            part, size = [], 0
+        part.append(message)
+        size += length
+    yield tuple(part)
+
+
+def _dump(model: Frozen) -> dict[str, JsonValue]:
+    return model.model_dump(mode="json", exclude_defaults=True)
+
+
+def _note(item: Item) -> Note:
+    return Note.model_validate(item.metadata[KEY])
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()

@@ -1,0 +1,173 @@
+"""Tiers: which model is called where and with which parameters, always stated, never guessed."""
+
+from collections.abc import Mapping
+from typing import Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from ancrage.config import Config, describe
+from ancrage.domain import Frozen, JsonValue
+from ancrage.errors import UsageError
+
+OPENAI = "https://api.openai.com/v1"
+
+_RECORDED_AS = {
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+    "maxTokens": "max_output_tokens",
+    "maxOutputTokens": "max_output_tokens",
+    "reasoningEffort": "reasoning_effort",
+    "reasoning.effort": "reasoning_effort",
+    "topP": "top_p",
+    "text.verbosity": "verbosity",
+}
+"""Other names under which traces record the parameters below."""
+
+
+class Parameters(Frozen):
+    """What is sent beside model, messages and tools; a field that is None is not sent at all."""
+
+    reasoning_effort: str | None = None
+    verbosity: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    seed: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    stop: tuple[str, ...] | None = None
+    parallel_tool_calls: bool | None = None
+    service_tier: str | None = None
+
+    def stated(self) -> dict[str, JsonValue]:
+        """The parameters that have a value, by field name."""
+        return self.model_dump(mode="json", include=set(Parameters.model_fields), exclude_none=True)
+
+
+def recorded_parameters(recorded: Mapping[str, JsonValue]) -> tuple[Parameters, dict[str, str]]:
+    """Parameters as a trace recorded them, and those that cannot be sent again, with the reason.
+
+    Names of both OpenAI APIs and of common tracers are understood; nulls are dropped, since
+    sending an explicit null is not the same as sending nothing.
+    """
+    stated: dict[str, JsonValue] = {}
+    ignored: dict[str, str] = {}
+    for name, value in _flat(recorded):
+        field = _RECORDED_AS.get(name, name)
+        if value is None or value in ("", "null", "None"):
+            continue
+        if field not in Parameters.model_fields:
+            ignored[name] = "not a parameter that a replay can send"
+            continue
+        if field == "stop" and isinstance(value, str):
+            value = [value]
+        try:
+            Parameters.model_validate({field: value})
+        except ValidationError as error:
+            ignored[name] = describe(error)
+            continue
+        stated[field] = value
+    return Parameters.model_validate(stated), ignored
+
+
+def _flat(recorded: Mapping[str, JsonValue]) -> list[tuple[str, JsonValue]]:
+    flat: list[tuple[str, JsonValue]] = []
+    for name, value in recorded.items():
+        if name in ("reasoning", "text") and isinstance(value, dict):
+            flat += [(f"{name}.{inner}", inner_value) for inner, inner_value in value.items()]
+        else:
+            flat.append((name, value))
+    return flat
+
+
+class Tier(Parameters):
+    """One entry ``[tiers.NAME]`` of the configuration."""
+
+    model: str = Field(min_length=1)
+    api: Literal["chat", "responses"] = "chat"
+    endpoint: str = OPENAI
+    """Base URL, up to and including ``/v1``."""
+    key: str | None = None
+    """Name of the environment variable that holds the key. Unset: ``OPENAI_API_KEY`` for OpenAI
+    itself, none for any other endpoint, so that no key reaches a server it is not for."""
+    stream: bool = False
+    store: bool | None = None
+    """Responses API: whether the server may keep the exchange; its own default when unset."""
+    output_limit_name: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
+    """How this endpoint's Chat Completions call the maximum output."""
+    structured: Literal["json_schema", "json_object", "none"] = "json_schema"
+    """What the endpoint offers for structured output."""
+    timeout: float = Field(default=120.0, gt=0)
+    """Seconds that one call may take, answer included."""
+    retries: int = Field(default=4, ge=0)
+    """Further tries after a failure that may pass (5xx, timeout, connection). A 429 waits as the
+    server asks and does not use one up."""
+    extra: dict[str, JsonValue] = {}
+    """Sent in the request as is, for what this endpoint alone knows."""
+
+    def identity(self) -> dict[str, JsonValue]:
+        """All of the tier that decides an answer: keys, patience and retries do not."""
+        return {
+            "model": self.model,
+            "api": self.api,
+            "endpoint": self.endpoint,
+            "structured": self.structured,
+            "parameters": self.stated(),
+            "extra": self.extra,
+        }
+
+    @field_validator("endpoint")
+    @classmethod
+    def _is_a_bare_url(cls, value: str) -> str:
+        url = urlsplit(value)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("not an http(s) URL")
+        if url.username or url.password or url.query:
+            raise ValueError("no credentials or query here: name the key's variable in `key`")
+        return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def _fits_its_api(self) -> Self:
+        if self.api == "responses":
+            for name in ("seed", "stop", "presence_penalty", "frequency_penalty"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"the Responses API has no `{name}`")
+        return self
+
+    @property
+    def key_name(self) -> str | None:
+        """The variable that holds the key, or None where none is sent."""
+        return self.key or ("OPENAI_API_KEY" if self.endpoint == OPENAI else None)
+
+    def with_parameters(self, parameters: Parameters) -> Self:
+        """This tier's model and endpoint with all parameters replaced, also by nothing.
+
+        Raises:
+            ValueError: the tier's API has no such parameter (pydantic's ``ValidationError``).
+        """
+        fields = self.model_dump(exclude=set(Parameters.model_fields))
+        return type(self).model_validate({**fields, **parameters.stated()})
+
+
+def read_tiers(config: Config) -> dict[str, Tier]:
+    """The tiers of the configuration, by name; none when the table is absent.
+
+    Raises:
+        UsageError: a tier has an unknown field or an impossible value.
+    """
+    return config.table("tiers", dict[str, Tier])
+
+
+def find_tier(tiers: Mapping[str, Tier], name: str) -> Tier:
+    """The tier ``name``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in tiers:
+        known = ", ".join(sorted(tiers)) or "none"
+        raise UsageError(
+            f"no tier {name!r} in the configuration: add [tiers.{name}] (known: {known})"
+        )
+    return tiers[name]

@@ -1,0 +1,302 @@
+"""Why a quote fails: the closest passage, the edits to it, parts joined without a mark."""
+
+import re
+from collections.abc import Callable, Collection
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ancrage.quotes.boundary import find_whole
+from ancrage.quotes.negation import is_negation
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Operation = Literal["replaced", "added", "omitted"]
+Edit = tuple[Operation, str, str]
+"""What happened, the quote's words, the source's words."""
+
+MAXIMUM_QUOTE_TOKENS = 400
+MAXIMUM_SOURCE_TOKENS = 10_000
+"""Longer texts are aligned up to here: a bound on time and memory, not a judgement."""
+
+TOKEN = re.compile(
+    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*[²³¹⁰-₉½¼¾]*|[^\W\d_]+|[^\w\s]"
+)
+_ADDED, _OMITTED, _UNLIKE = 0.9, 0.5, 0.85
+"""Cost of a word that only the quote has, that only the source has, of a pair that is unlike."""
+_CLOSE = 60
+_RUN_TOKENS, _RUN_LENGTH = 3, 12
+"""The least that counts as words taken over: tokens, characters."""
+_FAR_APART = 40
+"""Characters between two parts of one message from which they count as joined, not as edited."""
+
+
+class Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+    @property
+    def weight(self) -> float:
+        """How much the token says: its length, at least 3 for a number, little for a mark."""
+        if self.text[0].isdecimal():
+            return max(3.0, len(self.text))
+        return float(len(self.text)) if self.text[0].isalnum() else 0.3
+
+
+def tokenise(text: str) -> list[Token]:
+    """The words, numbers and marks of ``text`` with their offsets."""
+    return [Token(found[0], *found.span()) for found in TOKEN.finditer(text)]
+
+
+class Closest(NamedTuple):
+    """The passage ``source[start:end]`` that is closest to a quote."""
+
+    similarity: float
+    """Between 0 and 1: twice the weight in common over the weight of both."""
+    start: int
+    end: int
+    edits: tuple[Edit, ...]
+
+
+def closest(quote: str, source: str) -> Closest | None:
+    """The closest passage to ``quote`` in ``source``, both canonical; None if one has no word.
+
+    A semi-global alignment of words (Sellers 1980): the whole quote against any passage, which
+    can be longer or shorter than the quote.
+    """
+    needle = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
+    text = tokenise(source)[:MAXIMUM_SOURCE_TOKENS]
+    if not needle or not text:
+        return None
+    costs = _costs(needle, text)
+    pairs = _trace(_table(costs), costs)
+    aligned = [j for _, j in pairs if j is not None]
+    if not aligned:
+        return None
+    total = common = 0.0
+    for i, j in pairs:
+        weights = [side[k].weight for side, k in ((needle, i), (text, j)) if k is not None]
+        total += sum(weights)
+        if i is not None and j is not None:
+            common += sum(weights) * (1.0 - float(costs[i, j]))
+    edits = _edits(quote, needle, source, text, pairs)
+    start, end = text[aligned[0]].start, text[aligned[-1]].end
+    return Closest(common / total if total else 0.0, start, end, edits)
+
+
+def _costs(needle: list[Token], text: list[Token]) -> "NDArray[np.float32]":
+    """For each pair of tokens 0 if equal, ``_UNLIKE`` if unlike, between for near spellings."""
+    import numpy as np
+    from rapidfuzz import fuzz, process
+
+    rows = [token.text for token in needle]
+    columns = [token.text for token in text]
+    likeness = process.cdist(
+        [row.casefold() for row in rows],
+        [column.casefold() for column in columns],
+        scorer=fuzz.ratio,
+        score_cutoff=_CLOSE,
+        dtype=np.float32,
+    )
+    costs: NDArray[np.float32] = (1.0 - likeness / 100.0).astype(np.float32)
+    different = np.array(rows)[:, None] != np.array(columns)[None, :]
+    costs[different & (costs == 0.0)] = 0.05
+    costs[likeness == 0.0] = _UNLIKE
+    return costs
+
+
+def _table(costs: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Least cost of aligning the first i tokens of the quote with a passage that ends at j."""
+    import numpy as np
+
+    rows, columns = costs.shape
+    steps = np.arange(columns + 1, dtype=np.float32) * np.float32(_OMITTED)
+    table = np.zeros((rows + 1, columns + 1), dtype=np.float32)
+    for i in range(rows):
+        best = table[i] + np.float32(_ADDED)
+        best[1:] = np.minimum(best[1:], table[i, :-1] + costs[i])
+        table[i + 1] = np.minimum.accumulate(best - steps) + steps
+    return table
+
+
+Pair = tuple[int | None, int | None]
+
+
+def _trace(table: "NDArray[np.float32]", costs: "NDArray[np.float32]") -> list[Pair]:
+    i, j = costs.shape[0], int(table[-1].argmin())
+    pairs: list[Pair] = []
+    while i > 0:
+        here = float(table[i, j])
+        if j > 0 and abs(here - float(table[i - 1, j - 1] + costs[i - 1, j - 1])) < 1e-3:
+            i, j = i - 1, j - 1
+            unlike = float(costs[i, j]) > 1.0 - _CLOSE / 100.0
+            pairs += ((i, None), (None, j)) if unlike else ((i, j),)
+        elif abs(here - float(table[i - 1, j]) - _ADDED) < 1e-3:
+            i -= 1
+            pairs.append((i, None))
+        elif j > 0:
+            j -= 1
+            pairs.append((None, j))
+        else:
+            break
+    return pairs[::-1]
+
+
+def _edits(
+    quote: str, needle: list[Token], source: str, text: list[Token], pairs: list[Pair]
+) -> tuple[Edit, ...]:
+    """The runs of the alignment where the two sides differ, as passages of each side."""
+    edits: list[Edit] = []
+    mine: list[Token] = []
+    theirs: list[Token] = []
+    for i, j in [*pairs, (-1, -1)]:
+        if i is not None and j is not None and (i < 0 or needle[i].text == text[j].text):
+            if mine or theirs:
+                operation: Operation = (
+                    "replaced" if mine and theirs else "added" if mine else "omitted"
+                )
+                edits.append((operation, _span(quote, mine), _span(source, theirs)))
+            mine, theirs = [], []
+            continue
+        if i is not None:
+            mine.append(needle[i])
+        if j is not None:
+            theirs.append(text[j])
+    return tuple(edits)
+
+
+def _span(text: str, tokens: list[Token]) -> str:
+    return text[tokens[0].start : tokens[-1].end] if tokens else ""
+
+
+def names(text: str) -> set[str]:
+    """Capitalised words inside the sentences of ``text``; none where most words are so."""
+    words = [token for token in tokenise(text) if not token.text.isspace()]
+    found = [
+        word.text
+        for before, word in pairwise(words)
+        if word.text[0].isupper() and word.text != "I" and before.text not in _SENTENCE_ENDS
+    ]
+    return set(found) if len(found) <= max(1, 0.3 * len(words)) else set()
+
+
+_SENTENCE_ENDS = frozenset('.!?…"—(:')
+
+
+def kind(edit: Edit, known_names: Collection[str] = ()) -> str | None:
+    """What the edit touches, when that changes the sense by itself: number, negation, name."""
+    _, mine, theirs = edit
+    both = [token.text for side in (mine, theirs) for token in tokenise(side)]
+    if any(character.isnumeric() for token in both for character in token):
+        return "a number"
+    if any(is_negation(token) for token in both):
+        return "a negation"
+    return "a name" if any(token in known_names for token in both) else None
+
+
+def describe(edits: tuple[Edit, ...], quote: str, source: str, limit: int = 3) -> str:
+    """The first edits in plain words, those that change the sense first."""
+    known_names = names(quote) | names(source)
+    ordered = sorted(edits, key=lambda edit: kind(edit, known_names) is None)
+    parts = []
+    for edit in ordered[:limit]:
+        operation, mine, theirs = edit
+        note = f" ({named})" if (named := kind(edit, known_names)) else ""
+        if operation == "replaced":
+            parts.append(f"“{_short(mine)}” for “{_short(theirs)}”{note}")
+        elif operation == "added":
+            parts.append(f"“{_short(mine)}” added{note}")
+        else:
+            parts.append(f"“{_short(theirs)}” left out{note}")
+    more = len(ordered) - limit
+    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+
+
+def _short(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class Part(NamedTuple):
+    """A run of the quote's words that stands verbatim in a message."""
+
+    text: str
+    source_id: str
+    at: int
+
+
+Lookup = Callable[[str], tuple[str, int] | None]
+"""From words in canonical form to the message that has them and the place, or None."""
+
+
+def joined_parts(quote: str, lookup: Lookup) -> tuple[Part, ...]:
+    """The far parts that make up ``quote`` (canonical), or none where it is not such a seam.
+
+    The quote is cut greedily into its longest verbatim runs. It is a seam when the runs cover
+    most of it and two neighbours come from two messages, from far places of one, or from
+    another order.
+    """
+    words = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
+    parts: list[Part] = []
+    position = 0
+    while position < len(words) and len(parts) < 6:
+        part, length = _longest(quote, words, position, lookup)
+        if part:
+            parts.append(part)
+        position += max(1, length)
+    covered = sum(len(part.text) for part in parts)
+    if len(parts) < 2 or covered < 0.75 * len(quote) or position < len(words):
+        return ()
+    apart = any(
+        left.source_id != right.source_id
+        or not 0 <= right.at - left.at - len(left.text) <= _FAR_APART
+        for left, right in pairwise(parts)
+    )
+    return tuple(parts) if apart else ()
+
+
+def _longest(
+    quote: str, words: list[Token], position: int, lookup: Lookup
+) -> tuple[Part | None, int]:
+    """The longest run from ``position`` that some message has, and its number of tokens."""
+    low, high = _RUN_TOKENS, len(words) - position
+    best: tuple[Part | None, int] = (None, 0)
+    while low <= high:
+        middle = (low + high) // 2 if best[0] else low
+        run = quote[words[position].start : words[position + middle - 1].end]
+        if found := lookup(run):
+            if len(run) >= _RUN_LENGTH:
+                best = (Part(run, *found), middle)
+            elif middle == high:
+                break
+            low = middle + 1
+        else:
+            if best[0] is None:
+                break
+            high = middle - 1
+    return best
+
+
+def lookup_in(texts: dict[str, str]) -> Lookup:
+    """A lookup over a few canonical texts by id."""
+
+    def lookup(run: str) -> tuple[str, int] | None:
+        for source_id, text in texts.items():
+            at = find_whole(run, text)
+            if at >= 0:
+                return source_id, at
+        return None
+
+    return lookup
+
+
+def shares_a_run(quote: str, texts: dict[str, str]) -> bool:
+    """Whether a run of words of ``quote`` stands verbatim in one of the canonical ``texts``."""
+    tokens = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
+    lookup = lookup_in(texts)
+    return any(
+        len(run) >= _RUN_LENGTH and lookup(run) is not None
+        for first, last in zip(tokens, tokens[_RUN_TOKENS - 1 :], strict=False)
+        for run in (quote[first.start : last.end],)
+    )

@@ -1,0 +1,288 @@
+"""The quoted passages of a text: a stack parser, linear in the length of the text.
+
+Marks with two distinct faces (« », “ ”, „ “, ‹ ›) are paired first, each family with its own
+closer. Marks that can also be an apostrophe or an inch (" ' ‘ ’) are paired next, never across
+the others. No quote crosses a paragraph.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from ancrage.quotes.normalise import INVISIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One quoted passage: ``text[start:end]`` with its marks, ``text[inner_start:inner_end]`` its
+    words without marks, spaces and surrounding emphasis. Offsets are code points.
+    """
+
+    start: int
+    end: int
+    inner_start: int
+    inner_end: int
+    family: str
+    """The pair of marks, such as ``«»``; ``>`` for a Markdown block quote."""
+    depth: int = 0
+    """How many quotes it lies within."""
+
+
+class Parsed(NamedTuple):
+    """The quotes of a text in order of their start, and the marks left without a partner."""
+
+    quotes: tuple[Quote, ...]
+    unpaired: tuple[int, ...]
+    """Offsets of opening or closing marks; apostrophes and inches are not among them."""
+
+
+class _Mark(NamedTuple):
+    at: int
+    character: str
+    opens: bool
+    closes: bool
+    after_digit: bool
+
+
+@dataclass(slots=True)
+class _Level:
+    """What is open between one pair of marks: single marks of each kind, innermost last."""
+
+    opener: _Mark | None = None
+    straight: list[_Mark] = field(default_factory=list)
+    curly: list[_Mark] = field(default_factory=list)
+
+
+_CLOSES = {"»": "«", "«": "»", "”": "“„‟”", "“": "„“", "›": "‹", "‹": "›"}
+"""Two-faced closing mark to the opening marks that it can close."""
+_OPENERS = frozenset("«“„‟‹")
+_MARKS = re.compile("[«»‹›“”„‟‘’‚\"']|\n[ \\t>]*\r?\n")
+_TRANSPARENT = frozenset("*_" + INVISIBLE)
+_CLIPPED = re.compile(r"(?:\d0s|n|tis|twas|em|cause|til|bout)\b", re.IGNORECASE)
+
+
+def extract_quotes(text: str) -> tuple[Quote, ...]:
+    """The quotes of ``text``, nested ones included, in order of their start."""
+    return parse_quotes(text).quotes
+
+
+def parse_quotes(text: str) -> Parsed:
+    """The quotes of ``text`` and the quotation marks that belong to none."""
+    quotes: list[Quote] = []
+    unpaired: list[int] = []
+    for marks in _paragraphs(text):
+        strong, alone = _strong_pairs(marks)
+        weak, left = _weak_pairs(text, marks, strong)
+        quotes += (_quote(text, start, end) for start, end in (strong | weak).items())
+        unpaired += (*alone, *left)
+    return Parsed(_with_depth([*quotes, *_block_quotes(text)]), tuple(sorted(unpaired)))
+
+
+def _paragraphs(text: str) -> Iterator[list[_Mark]]:
+    """The marks of each paragraph that has any."""
+    marks: list[_Mark] = []
+    for found in _MARKS.finditer(text):
+        if found[0][0] != "\n":
+            marks.append(_mark(text, found.start()))
+        elif marks:
+            yield marks
+            marks = []
+    if marks:
+        yield marks
+
+
+def _mark(text: str, at: int) -> _Mark:
+    before, after = _neighbour(text, at, -1), _neighbour(text, at, 1)
+    return _Mark(
+        at,
+        text[at],
+        opens=not after.isspace() and not before.isalnum() and before != "=",
+        closes=not before.isspace() and not after.isalnum(),
+        after_digit=before.isdecimal(),
+    )
+
+
+def _neighbour(text: str, at: int, step: int) -> str:
+    """The next character that shows, looking through a little emphasis; a space at the edges."""
+    for _ in range(4):
+        at += step
+        if not 0 <= at < len(text):
+            return " "
+        if text[at] not in _TRANSPARENT:
+            break
+    return text[at]
+
+
+def _strong_pairs(marks: list[_Mark]) -> tuple[dict[int, int], list[int]]:
+    """Opening offset to closing offset for the two-faced marks, and those that stay alone."""
+    pairs: dict[int, int] = {}
+    alone: list[int] = []
+    stack: list[_Mark] = []
+    waiting = dict.fromkeys("«»“„‟”‹›", 0)
+    for mark in marks:
+        if mark.character not in waiting:
+            continue
+        closable = _CLOSES.get(mark.character, "")
+        two_ways = mark.character in _OPENERS
+        if any(waiting[opener] for opener in closable) and (mark.closes or not two_ways):
+            while True:
+                opened = stack.pop()
+                waiting[opened.character] -= 1
+                if opened.character in closable:
+                    break
+                alone.append(opened.at)
+            pairs[opened.at] = mark.at
+        elif two_ways or (mark.opens and not mark.closes):
+            stack.append(mark)
+            waiting[mark.character] += 1
+        else:
+            alone.append(mark.at)
+    return pairs, alone + [mark.at for mark in stack]
+
+
+def _weak_pairs(
+    text: str, marks: list[_Mark], strong: dict[int, int]
+) -> tuple[dict[int, int], list[int]]:
+    """The same for marks with other uses, within the structure of the ``strong`` pairs."""
+    pairs: dict[int, int] = {}
+    alone: list[int] = []
+    closing = set(strong.values())
+    levels = [_Level()]
+    for mark, following in zip(marks, _following(marks), strict=True):
+        level = levels[-1]
+        if mark.at in strong:
+            levels.append(_Level(mark))
+        elif mark.at in closing:
+            while (opener := levels.pop().opener) and opener.at not in strong:
+                alone.append(opener.at)
+        elif mark.character == '"':
+            opened = level.opener if level.opener and level.opener.character == '"' else None
+            if opened and _closes_straight(mark, following):
+                pairs[opened.at] = mark.at
+                levels.pop()
+            elif mark.after_digit:
+                pass
+            elif mark.opens or (not opened and text[mark.at - 1 : mark.at + 2] == ' " '):
+                levels.append(_Level(mark))
+            else:
+                alone.append(mark.at)
+        elif mark.character in "'‘’‚":
+            _pair_single(text, mark, following, level, pairs)
+    return pairs, alone + [level.opener.at for level in levels if level.opener]
+
+
+def _following(marks: list[_Mark]) -> list[_Mark | None]:
+    """For each mark the next one of the same character in the paragraph."""
+    latest: dict[str, _Mark] = {}
+    following: list[_Mark | None] = []
+    for mark in reversed(marks):
+        following.append(latest.get(mark.character))
+        latest[mark.character] = mark
+    return following[::-1]
+
+
+def _closes_straight(mark: _Mark, following: _Mark | None) -> bool:
+    """Whether ``"`` ends the open quote; after a digit it is an inch if another can end it."""
+    if mark.after_digit and following and following.closes and not following.opens:
+        return False
+    return mark.closes or not mark.opens
+
+
+def _pair_single(
+    text: str, mark: _Mark, following: _Mark | None, level: _Level, pairs: dict[int, int]
+) -> None:
+    straight = mark.character == "'"
+    same, other = (level.straight, level.curly) if straight else (level.curly, level.straight)
+    closable = {"'": "'", "’": "‘‚", "‘": "‚"}.get(mark.character, "")
+    if same and mark.closes and same[-1].character in closable:
+        if _plural(text, mark) and following and following.closes and not following.opens:
+            return
+        start = same.pop().at
+        pairs[start] = mark.at
+        while other and other[-1].at > start:
+            other.pop()
+    elif mark.opens and mark.character != "’" and not _CLIPPED.match(text, mark.at + 1):
+        same.append(mark)
+
+
+def _plural(text: str, mark: _Mark) -> bool:
+    """Whether the mark may be the apostrophe of ``the students' books``."""
+    return text[mark.at - 1] in "sS" and text[mark.at + 1 : mark.at + 2] == " "
+
+
+def _quote(text: str, start: int, closing: int) -> Quote:
+    inner = _trimmed(text, start + 1, closing)
+    return Quote(start, closing + 1, *inner, text[start] + text[closing])
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """``[start, end)`` without outer spaces and without emphasis marks that face each other."""
+    while start < end:
+        if text[start].isspace() or text[start] in INVISIBLE:
+            start += 1
+        elif text[end - 1].isspace() or text[end - 1] in INVISIBLE:
+            end -= 1
+        elif end - start > 2 and text[start] in "*_" and text[start] == text[end - 1]:
+            start, end = start + 1, end - 1
+        else:
+            break
+    return start, end
+
+
+def _with_depth(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
+    ordered = sorted(quotes, key=lambda quote: (quote.start, -quote.end))
+    result: list[Quote] = []
+    ends: list[int] = []
+    for quote in ordered:
+        while ends and ends[-1] <= quote.start:
+            ends.pop()
+        result.append(replace(quote, depth=len(ends)) if ends else quote)
+        ends.append(quote.end)
+    return tuple(result)
+
+
+_BLOCK_LINE = re.compile(r"^[ \t]{0,3}>[ \t>]*(?P<words>[^\n]*?)\r?$", re.MULTILINE)
+_BRACKETS = re.compile(r"(?:[ \t]{0,4}[\[【][^\[\]【】]{1,200}[\]】][ \t*_.,;]{0,4}){1,9}\Z")
+_ATTRIBUTION = re.compile(r"[*_]{0,3}(?:[—–]|--|-(?=[ \t*_]{0,4}[\[【(]))")
+_OWN_MARKS = re.compile(r"[*_]{0,3}[«“„‟\"‘]|\[!|\Z")
+
+
+def _block_quotes(text: str) -> Iterator[Quote]:
+    """Markdown block quotes without marks of their own: one a run of ``>`` lines.
+
+    A line that ends with a bracket, such as an id, ends its quote; the quote ends before it.
+    A later line that begins with a dash, or is a bracket alone, says who speaks: ``> — R-012``.
+    """
+    run: list[re.Match[str]] = []
+    end, spoken = -1, ""
+    for line in _BLOCK_LINE.finditer(text):
+        words = line["words"].strip()
+        if line.start() != end + 1:
+            spoken = ""
+        named = spoken and not _ATTRIBUTION.match(spoken) and _ATTRIBUTION.match(words)
+        alone = spoken and _BRACKETS.match(words)
+        if run and (not spoken or not words or named or alone):
+            yield from _block(text, run)
+            run = []
+        end = line.end()
+        if not words or named or alone:
+            continue
+        spoken = words
+        run.append(line)
+        if _BRACKETS.search(line["words"][-1000:]):
+            yield from _block(text, run)
+            run = []
+    yield from _block(text, run)
+
+
+def _block(text: str, run: list[re.Match[str]]) -> Iterator[Quote]:
+    if not run or _OWN_MARKS.match(run[0]["words"]):
+        return
+    start, end = run[0].start("words"), run[-1].end("words")
+    tail = max(start, end - 1000)
+    if brackets := _BRACKETS.search(text[tail:end]):
+        end = tail + brackets.start()
+    inner = _trimmed(text, start, end)
+    if inner[0] < inner[1]:
+        yield Quote(run[0].start(), inner[1], *inner, ">")

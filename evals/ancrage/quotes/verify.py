@@ -1,0 +1,160 @@
+"""Does this passage stand in this text? Tiers T0 to T3, from exact to marked elision."""
+
+import re
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from ancrage.quotes.boundary import find_whole, speaks
+from ancrage.quotes.elision import (
+    FINAL_PUNCTUATION,
+    Elided,
+    initial_variants,
+    locate,
+    read_elisions,
+)
+from ancrage.quotes.negation import left_outside
+from ancrage.quotes.normalise import canonical, normalise
+
+
+class Tier(StrEnum):
+    """How a quote stands to the messages cited for it; only T0 to T3 pass."""
+
+    EXACT = "T0"
+    TYPOGRAPHIC = "T1"
+    EDGES = "T2"
+    """Another case for the first letter, or another final punctuation."""
+    ELIDED = "T3"
+    ALTERED = "T4"
+    TRANSLATED = "T5"
+    ELSEWHERE = "T6"
+    ABSENT = "T7"
+
+    @property
+    def passes(self) -> bool:
+        return self <= Tier.ELIDED
+
+
+class Match(NamedTuple):
+    """Where a passage stands: ``text[start:end]``, in code points of the text as it was given."""
+
+    start: int
+    end: int
+    tier: Tier
+    warnings: tuple[str, ...] = ()
+
+
+_KEPT_LENGTH = 5_000
+_kept = lru_cache(maxsize=512)(normalise)
+"""Offset maps of the last short texts: the messages of a study are cited again and again."""
+
+
+class Source:
+    """A text to search, with its canonical form once that was needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def canonical(self) -> str:
+        return canonical(self.text)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The span of the text that ``canonical[start:end]`` stands for."""
+        kept = len(self.text) <= _KEPT_LENGTH
+        return (_kept if kept else normalise)(self.text).original(start, end)
+
+    def match(self, start: int, end: int, tier: Tier, warnings: tuple[str, ...] = ()) -> Match:
+        """The match of ``canonical[start:end]``, in the text's own offsets."""
+        return Match(*self.span(start, end), tier, warnings)
+
+
+_EMPHASIS = re.compile(
+    r"(?<![\w*])(\*{1,3})(?=\S)([^*]+)(?<=\S)\1(?![\w*])|(?<!\w)(_{1,3})(?=\S)([^_]+)(?<=\S)\3(?!\w)"
+)
+_LINE_MARK = re.compile(r"\n[ \t]*>[ \t>]*")
+
+
+def without_markup(quote: str) -> str:
+    """``quote`` without Markdown emphasis and without the marks of a block quote's next lines."""
+    plain = _LINE_MARK.sub("\n", quote)
+    for _ in range(2):
+        plain = _EMPHASIS.sub(lambda found: found[2] or found[4], plain)
+    return plain
+
+
+class Needle:
+    """A quote to find, with the readings that its tiers need, once they were needed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def speaks(self) -> bool:
+        return speaks(self.text)
+
+    @cached_property
+    def canonical(self) -> str:
+        return canonical(without_markup(self.text))
+
+    @cached_property
+    def typographic(self) -> tuple[str, ...]:
+        """As written first: a message can hold asterisks of its own."""
+        return tuple(dict.fromkeys((canonical(self.text), self.canonical)))
+
+    @cached_property
+    def edges(self) -> tuple[str, ...]:
+        readings: list[str] = []
+        for reading in self.typographic:
+            shorter = reading.rstrip(FINAL_PUNCTUATION)
+            readings += initial_variants(reading)[1:]
+            if shorter != reading and speaks(shorter):
+                readings += initial_variants(shorter)
+        return tuple(dict.fromkeys(readings))
+
+    @cached_property
+    def elided(self) -> tuple[Elided, ...]:
+        texts = dict.fromkeys((self.text, without_markup(self.text)))
+        return tuple(read for text in texts if (read := read_elisions(text)))
+
+
+def exact(quote: str, text: str) -> Match | None:
+    """The exact passage (T0), not cut out of a longer word or number; ``quote`` says something."""
+    start = find_whole(quote, text)
+    if start < 0:
+        return None
+    return Match(start, start + len(quote), Tier.EXACT, outside(text, start, start + len(quote)))
+
+
+def find(needle: Needle, source: Source) -> Match | None:
+    """The best match of a quote in one text, T0 to T3, or None."""
+    if not needle.speaks:
+        return None
+    if found := exact(needle.text, source.text):
+        return found
+    text = source.canonical
+    for tier in (Tier.TYPOGRAPHIC, Tier.EDGES):
+        for reading in needle.typographic if tier is Tier.TYPOGRAPHIC else needle.edges:
+            start = find_whole(reading, text)
+            if start >= 0:
+                end = start + len(reading)
+                return source.match(start, end, tier, outside(text, start, end))
+    for elided in needle.elided:
+        if cut := locate(elided, text):
+            warnings = cut.warnings + outside(text, cut.start, cut.end)
+            return source.match(cut.start, cut.end, Tier.ELIDED, warnings)
+    return None
+
+
+def find_passage(passage: str, text: str) -> Match | None:
+    """Where ``passage`` stands verbatim in ``text`` (T0 to T3), or None.
+
+    An empty passage, or one of punctuation alone, stands nowhere.
+    """
+    return find(Needle(passage), Source(text))
+
+
+def outside(text: str, start: int, end: int) -> tuple[str, ...]:
+    """A warning where ``text[start:end]`` leaves a negation just outside itself."""
+    word = left_outside(text, start, end)
+    return (f"The quote stops short of the negation “{word}”.",) if word else ()

@@ -1,0 +1,177 @@
+"""What a replay must say of itself beside its scores: prompts, parameters, the frozen world."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from markupsafe import Markup, escape
+
+from ancrage.domain import Frozen, JsonValue, Output, OutputState, Run
+from ancrage.llm import add_usage
+from ancrage.replay.plan import Plan
+from ancrage.report.data import Section
+from ancrage.runs import RunFolder
+
+
+class World(Frozen):
+    """How far the outputs of a run stayed within the frozen world, and what they took."""
+
+    outputs: int
+    off_world: int
+    near: int
+    """Cases of which at least one call was answered by a recorded one that is only close."""
+    misses: tuple[tuple[str, int], ...]
+    """Calls that were never recorded, most frequent first."""
+    answered: int
+    """Calls of models that brought an answer, which the three below are over."""
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+
+
+def world(outputs: Iterable[Output]) -> World:
+    """Count over the outputs of a run."""
+    counts: Counter[str] = Counter()
+    misses: Counter[str] = Counter()
+    usages = []
+    for output in outputs:
+        counts["outputs"] += 1
+        counts["off_world"] += output.state is OutputState.OFF_WORLD
+        counts["near"] += bool(output.details.get("near"))
+        recorded = output.details.get("misses")
+        misses.update(str(each) for each in recorded) if isinstance(recorded, list) else None
+        if output.usage:
+            usages.append(output.usage)
+    usage = add_usage(usages)
+    return World(
+        outputs=counts["outputs"],
+        off_world=counts["off_world"],
+        near=counts["near"],
+        misses=tuple(misses.most_common(10)),
+        answered=usage.calls,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost,
+    )
+
+
+def lines(run: Run, seen: World) -> list[tuple[str, str, bool]]:
+    """What to say of a replay: subject, words, and whether it must be loud."""
+    plan = Plan.model_validate(run.details["replay"])
+    settings = run.parameters
+    said: list[tuple[str, str, bool]] = []
+    mock = settings.get("mock")
+    if mock:
+        said.append(("Answers", f"MOCK: read from {mock}, no model was called", True))
+    else:
+        said.append(("Model", f"{settings['model']} at {settings['endpoint']}", False))
+        said.append(("Prompt", *_prompt(plan, str(settings["prompt"]))))
+        said.append(("Parameters", *_parameters(plan, str(settings["params"]))))
+        if plan.not_sent:
+            names = ", ".join(sorted(plan.not_sent))
+            said.append(("Not sent", f"recorded in production but not sent again: {names}", True))
+        words = f"{settings['tools']}; {seen.off_world} of {seen.outputs} outputs left it"
+        if seen.near:
+            words += f"; {seen.near} used a recorded call that is only close"
+        said.append(("Frozen world", words, bool(seen.off_world or seen.near)))
+        cached = _calls(run).get("cached", 0)
+        said.append(("Spent", _spent(seen, run), bool(cached)))
+    return said
+
+
+def _prompt(plan: Plan, policy: str) -> tuple[str, bool]:
+    if policy == "frozen":
+        words = "frozen: as recorded in production"
+        if plan.prompt_changed:
+            words += f"; the code now renders another one for {plan.prompt_changed} cases"
+        return words, bool(plan.prompt_changed)
+    words = (
+        "live: rendered from code; differs from production's in "
+        f"{plan.prompt_changed} of {plan.cases} cases"
+    )
+    if plan.prompt_unknown:
+        words += f" ({plan.prompt_unknown} were not recorded)"
+    if plan.prompt_failed:
+        words += f"; {plan.prompt_failed} have none and failed ({plan.prompt_failure})"
+    return words, bool(plan.prompt_changed or plan.prompt_failed)
+
+
+def _parameters(plan: Plan, policy: str) -> tuple[str, bool]:
+    if policy == "tier":
+        cases = f"{plan.overridden} of {plan.cases} cases"
+        return f"OVERRIDDEN by the tier's: {cases} were produced with others", True
+    words = "production's"
+    if plan.without_parameters:
+        words += (
+            f"; the tier's for {plan.without_parameters} of {plan.cases} cases, "
+            "of which none were recorded"
+        )
+    return words, bool(plan.without_parameters)
+
+
+def _spent(seen: World, run: Run) -> str:
+    calls = _calls(run)
+    if not seen.answered:
+        words = "nothing that was answered"
+    elif seen.input_tokens is None or seen.output_tokens is None:
+        words = "tokens and cost unknown"
+    else:
+        words = f"{seen.input_tokens} tokens in, {seen.output_tokens} out, "
+        currency = run.details.get("currency", "")
+        words += (
+            "cost unknown (no price)" if seen.cost is None else f"cost {seen.cost:.4f} {currency}"
+        )
+    words += f"; {calls.get('calls', 0)} calls made"
+    if calls.get("cached"):
+        words += f", {calls['cached']} answers from the cache, which are no new sample"
+    if calls.get("rate_limited"):
+        words += f", {calls['rate_limited']} refused for their rate"
+    if calls.get("lost"):
+        words += f", {calls['lost']} without an answer, which may be billed beside this"
+    return words
+
+
+def _calls(run: Run) -> dict[str, JsonValue]:
+    """Counts of the command that filled the run last."""
+    calls = run.details.get("calls")
+    return calls if isinstance(calls, dict) else {}
+
+
+def replay_sections(folder: RunFolder) -> tuple[Section, ...]:
+    """The parts of a replay's HTML report: how it was done, what changed in the prompt, misses."""
+    run = folder.run
+    seen = world(folder.outputs())
+    plan = Plan.model_validate(run.details["replay"])
+    sections = [
+        Section(
+            "Replay",
+            header=("", "How it was done"),
+            rows=tuple((subject, words) for subject, words, _ in lines(run, seen)),
+        )
+    ]
+    if plan.prompt_diffs:
+        blocks = Markup("").join(
+            Markup("<p>{} cases, for instance {}:</p><pre>{}</pre>").format(
+                each.cases, each.example, escape(each.diff)
+            )
+            for each in plan.prompt_diffs
+        )
+        if plan.other_diffs:
+            blocks += Markup("<p>and {} other differences</p>").format(plan.other_diffs)
+        sections.append(Section("System prompt: production's against the code's", body=blocks))
+    if seen.misses:
+        rows = tuple((miss, str(count)) for miss, count in seen.misses)
+        sections.append(
+            Section("Calls that were never recorded", header=("Call", "Times"), rows=rows)
+        )
+    if str(run.parameters.get("params")) == "tier" and plan.overridden:
+        overridden = tuple(
+            (str(each.production), str(each.sent), str(each.cases))
+            for each in plan.parameters
+            if each.production is not None
+        )
+        sections.append(
+            Section(
+                "Parameters overridden", header=("Production", "Sent", "Cases"), rows=overridden
+            )
+        )
+    return tuple(sections)

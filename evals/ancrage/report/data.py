@@ -1,0 +1,139 @@
+"""What a report is made of: a run's view and its figures."""
+
+import heapq
+import os
+from collections import Counter
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ancrage.domain import OutputState, RunState
+from ancrage.runs import Item, ModeSummary, RunFolder, RunView
+
+
+@dataclass(frozen=True)
+class Section:
+    """A further part of the HTML report: a title over safe markup, a table, or both."""
+
+    title: str
+    body: Markup | None = None
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run with the figures to show of it."""
+
+    view: RunView
+    modes: tuple[ModeSummary, ...]
+    states: Counter[str]
+    """How many cases ended in each state; they add up to the cases of the run."""
+    with_findings: int
+    worst: tuple[Item, ...]
+    """The answers with most findings, worst first."""
+    sections: tuple[Section, ...] = ()
+
+    @property
+    def cases(self) -> int:
+        """How many cases the run has, whatever became of them."""
+        return self.states.total()
+
+    @property
+    def snapshot(self) -> str:
+        """Where the snapshot lies, seen from here."""
+        return os.path.relpath(self.view.snapshot.path)
+
+    @property
+    def incomplete(self) -> str | None:
+        """Why the report does not cover the whole run, in one line; None when it does."""
+        run = self.view.run
+        absent = run.counts.get("not_run", 0)
+        unfinished = [
+            f"scoring {folder.path.name}"
+            for folder in {id(home): home for _, home in self.view.evaluators.values()}.values()
+            if folder.scoring.state is not RunState.COMPLETE
+        ]
+        if not self.cases:
+            return "there is no case to evaluate"
+        if run.state is RunState.RUNNING:
+            return "the run is under way, or was interrupted: invoke experiment --resume continues"
+        if run.state is not RunState.COMPLETE:
+            missing = f": {absent} of {self.cases} cases were not reached" if absent else ""
+            return f"the run is incomplete{missing}"
+        if unfinished:
+            again = f"invoke score {self.view.folder.path.name} makes another"
+            return f"{', '.join(unfinished)} is not complete: {again}"
+        return None
+
+    @property
+    def totals(self) -> str:
+        """The cases by state, as a sum: ``66 cases = 63 ok + 2 missing + 1 truncated``."""
+        order = {state.value: place for place, state in enumerate(OutputState)}
+        states = sorted(self.states, key=lambda state: order[state])
+        parts = " + ".join(f"{self.states[s]} {s.replace('_', ' ')}" for s in states)
+        noun = "case" if self.cases == 1 else "cases"
+        return f"{self.cases} {noun} = {parts}" if parts else "no case"
+
+
+def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, ...] = ()) -> Report:
+    """The report of a run, its answers read one at a time.
+
+    Raises:
+        UsageError: the run or its snapshot cannot be read.
+    """
+    view = RunView(folder)
+    states: Counter[str] = Counter()
+    with_findings = 0
+    heap: list[tuple[int, int, Item]] = []
+    for order, item in enumerate(view.items()):
+        states[item.output.state.value] += 1
+        if found := len(item.findings):
+            with_findings += 1
+            heapq.heappush(heap, (found, -order, item))
+            if len(heap) > worst:
+                heapq.heappop(heap)
+    ranked = sorted(heap, key=lambda entry: entry[:2], reverse=True)
+    return Report(
+        view=view,
+        modes=tuple(view.summaries()),
+        states=states,
+        with_findings=with_findings,
+        worst=tuple(item for _, _, item in ranked),
+        sections=(*sections, *_of_replay(folder), *_of_judges(view)),
+    )
+
+
+def _of_replay(folder: RunFolder) -> tuple[Section, ...]:
+    """How a replay was done: prompts, parameters, the frozen world."""
+    if "replay" not in folder.run.details:
+        return ()
+    from ancrage.replay.summary import replay_sections
+
+    return replay_sections(folder)
+
+
+def _of_judges(view: RunView) -> tuple[Section, ...]:
+    """What there is to say of the judges that scored the run; nothing is loaded without any."""
+    if not any("judge" in info.details for info, _ in view.evaluators.values()):
+        return ()
+    from ancrage.calibration.section import judge_sections
+
+    return judge_sections(view)
+
+
+def interval(row: ModeSummary) -> tuple[float, float]:
+    """Wilson's 95 % interval of the row's rate, as fractions."""
+    from ancrage.stats.intervals import wilson
+
+    low, high = wilson(row.concerned, row.scored)
+    return low, high
+
+
+def rate(row: ModeSummary) -> str:
+    """``12/63 = 19.0 % [11.2, 30.4]``: the rate, its denominator and its 95 % interval."""
+    if row.rate is None:
+        return "no scored answer"
+    low, high = interval(row)
+    percent = f"{row.rate * 100:.1f} % [{low * 100:.1f}, {high * 100:.1f}]"
+    return f"{row.concerned}/{row.scored} = {percent}"

@@ -1,0 +1,92 @@
+"""What the report shows of the source: a message, its neighbours, and the quotes that passed."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ancrage.citations import Grammar
+from ancrage.domain import Message, OutputState, Passage
+from ancrage.evaluator import Subject
+from ancrage.runs import Item
+from ancrage.source import Source, Sources
+
+
+@dataclass(frozen=True)
+class PassedQuote:
+    """A quote of an answer that stands in a message it cites."""
+
+    passage: Passage
+    tier: str
+    source_id: str
+    source_passage: Passage | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Shelf:
+    """A study with each respondent's messages in order."""
+
+    source: Source
+    grammar: Grammar | None = None
+    """How the answers cite."""
+
+    @cached_property
+    def _neighbours(self) -> dict[str, tuple[Message | None, Message | None]]:
+        threads: dict[str, list[Message]] = {}
+        for message in self.source.study.messages:
+            threads.setdefault(message.respondent_id, []).append(message)
+        return {
+            message.id: (before, after)
+            for thread in threads.values()
+            for before, message, after in zip(
+                [None, *thread[:-1]], thread, [*thread[1:], None], strict=True
+            )
+        }
+
+    def neighbours(self, message: Message) -> tuple[Message | None, Message | None]:
+        """What the same respondent wrote just before and just after, in the study's order."""
+        return self._neighbours[message.id]
+
+
+class Shelves:
+    """The studies behind a run's answers."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._last: Shelf | None = None
+
+    def of(self, item: Item) -> Shelf | None:
+        """The shelf of an item's study; None when it cannot be consulted."""
+        source = self._sources.of(item.case)
+        if source is None:
+            return None
+        if self._last is None or self._last.source is not source:
+            self._last = Shelf(source, self._sources.grammar)
+        return self._last
+
+
+def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
+    """The quotes of an answer that stand in a message they cite, in the answer's order.
+
+    Nothing of it is in the run's record, which holds defects: the quotes are verified anew.
+    """
+    if shelf is None or item.output.state is not OutputState.OK:
+        return []
+    source, passed = shelf.source, []
+    subject = Subject(item.case, item.output, source, shelf.grammar)
+    for quote in subject.citations.quotes:
+        cited = source.cited(quote)
+        if not cited:
+            continue
+        verdict = source.quotes.verbatim(quote.text, cited)
+        if verdict is None or verdict.source_id is None:
+            continue
+        passed.append(
+            PassedQuote(
+                passage=Passage.of(subject.text, quote.inner_start, quote.inner_end),
+                tier=str(verdict.tier),
+                source_id=verdict.source_id,
+                source_passage=source.passage(verdict),
+                warnings=tuple(verdict.warnings),
+            )
+        )
+    return passed

@@ -1,0 +1,225 @@
+"""The report on the terminal; nothing an answer contains reaches it as a command."""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ancrage.domain import Finding
+from ancrage.report.data import Report, Section, rate, read_report
+from ancrage.report.html import write_html
+from ancrage.report.payload import answer_text
+from ancrage.report.text import diagnosis, excerpt, line
+from ancrage.runs import Item, RunFolder
+
+PIPED_WIDTH = 100
+"""Columns when the output is not a terminal and ``COLUMNS`` says nothing."""
+LEAST_WIDTH = 40
+FINDINGS_SHOWN = 6
+REASONS_SHOWN = 6
+LONGEST = 240
+"""Characters shown of a reason or an id, which can be anything."""
+
+
+def console(file: TextIO | None = None) -> Console:
+    """A console that writes plain text, without colour codes, when it is not a terminal."""
+    out = file or sys.stdout
+    piped = not out.isatty()
+    columns = os.environ.get("COLUMNS", "")
+    width = max(int(columns), LEAST_WIDTH) if columns.isdecimal() else None
+    return Console(
+        file=out,
+        width=width or (PIPED_WIDTH if piped else None),
+        force_terminal=False if piped else None,
+        color_system=None if piped else "auto",
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def on_github() -> bool:
+    """Whether this runs inside GitHub Actions, which takes some printed lines for commands."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def show(renderable: RenderableType, out: Console) -> None:
+    """Print; without a terminal, lines end where their text ends.
+
+    Inside GitHub Actions nothing that is printed, an answer for instance, acts as a command.
+    """
+    if out.is_terminal:
+        out.print(renderable)
+        return
+    with out.capture() as captured:
+        out.print(renderable)
+    lines = [each.rstrip() for each in captured.get().splitlines()]
+    if on_github():
+        token = secrets.token_hex(16)
+        lines = [f"::stop-commands::{token}", *lines, f"::{token}::"]
+    try:
+        for each in lines:
+            out.file.write(each + "\n")
+        out.file.flush()
+    except BrokenPipeError:
+        # The command's work is done and its exit status stands, whoever stops reading.
+        from ancrage.cli.shell import deafen
+
+        deafen()
+
+
+def print_run(folder: RunFolder, *, worst: int = 5, html: Path | None = None) -> Report:
+    """Write a run's HTML report, by default in its folder, and print the report.
+
+    Raises:
+        UsageError: the run or its snapshot cannot be read.
+    """
+    report = read_report(folder, worst=worst)
+    path = html or folder.path / "report.html"
+    write_html(report, path)
+    show(overview(report, path), console())
+    return report
+
+
+def overview(report: Report, html: Path | None = None) -> RenderableType:
+    """The whole report: heading, one row a failure mode, totals, the worst answers."""
+    return Group(*_parts(report, html))
+
+
+def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
+    run = report.view.run
+    yield Text.assemble(
+        (line(run.name), "bold"),
+        (f"  {line(run.kind)} · {run.created:%Y-%m-%d %H:%M} UTC", "dim"),
+        (f" · snapshot {line(report.snapshot)} ({run.snapshot.hash[:12]})", "dim"),
+    )
+    if problem := report.incomplete:
+        yield Text(f"{problem[0].upper()}{problem[1:]}.", "bold yellow")
+    yield Text()
+    if report.modes:
+        yield _table(report)
+        yield Text()
+    else:
+        yield Text("No evaluator has scored this run: invoke score", "yellow")
+    yield Text(f"{report.totals}; {report.with_findings} with at least one finding.")
+    if report.modes:
+        yield Text(
+            "Rates are over scored answers, with Wilson's 95 % interval. "
+            f"In each row, scored + unscored = {report.cases}.",
+            "dim",
+        )
+    yield from _reasons(report)
+    for section in report.sections:
+        yield from _section(section)
+    if report.worst:
+        yield Text("\nWorst answers", "bold")
+    for rank, item in enumerate(report.worst, start=1):
+        yield _worst(rank, item)
+    if html:
+        yield Text.assemble("\nHTML report: ", (line(str(html)), "bold"), no_wrap=True)
+
+
+def _table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("Failure mode", overflow="fold")
+    table.add_column("Answers", justify="right", no_wrap=True)
+    table.add_column("Findings", justify="right", no_wrap=True)
+    table.add_column("Rate among scored answers", no_wrap=True)
+    table.add_column("Unscored", justify="right", no_wrap=True)
+    for row in report.modes:
+        table.add_row(
+            row.mode.name,
+            Text(str(row.concerned), "bold red" if row.concerned else "green"),
+            f"{row.total:g}",
+            rate(row),
+            Text(str(row.unscored), "yellow" if row.unscored else ""),
+        )
+    return table
+
+
+def _reasons(report: Report) -> Iterator[RenderableType]:
+    """Each reason for not scoring once, with the modes that it holds for."""
+    reasons: dict[tuple[str, int], list[str]] = {}
+    for row in report.modes:
+        for why, count in row.reasons.items():
+            reasons.setdefault((why, count), []).append(row.mode.name)
+    if not reasons:
+        return
+    yield Text("\nUnscored", "bold")
+    ranked = sorted(reasons.items(), key=lambda entry: -entry[0][1] * len(entry[1]))
+    for (why, count), modes in ranked[:REASONS_SHOWN]:
+        where = "every mode" if len(modes) == len(report.modes) else ", ".join(modes)
+        noun = "answer" if count == 1 else "answers"
+        yield Padding(Text(f"{count} {noun}, {where}: {_brief(why)}"), (0, 0, 0, 2))
+    if (hidden := len(reasons) - REASONS_SHOWN) > 0:
+        yield Padding(Text(f"and {hidden} other reasons, in the HTML report", "dim"), (0, 0, 0, 2))
+
+
+def _section(section: Section) -> Iterator[RenderableType]:
+    """The section's table; markup is for the HTML report alone."""
+    if not section.rows:
+        return
+    yield Text(f"\n{section.title}", "bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in section.header:
+        table.add_column(line(heading), overflow="fold")
+    for cells in section.rows:
+        table.add_row(*map(line, cells))
+    yield table
+
+
+def _worst(rank: int, item: Item) -> RenderableType:
+    findings = item.findings
+    count = len(findings)
+    heading = Text.assemble(
+        (f"{rank:>2}. {_brief(item.case.id)}", "bold"),
+        f"  {count} finding{'s' if count > 1 else ''}",
+        (f" · {_brief(item.case.study_id)}" if item.case.study_id else "", "dim"),
+        (f" · {line(item.case.input.question)[:90]}", "dim"),
+    )
+    parts: list[RenderableType] = [heading]
+    parts += [
+        Padding(_finding(each, answer_text(item)), (0, 0, 0, 4))
+        for each in findings[:FINDINGS_SHOWN]
+    ]
+    if count > FINDINGS_SHOWN:
+        hint = f"and {count - FINDINGS_SHOWN} more: invoke show {line(item.case.id)}"
+        parts.append(Padding(Text(hint, "dim"), (0, 0, 0, 4)))
+    return Group(*parts)
+
+
+def _brief(text: str) -> str:
+    shown = line(text)
+    return shown if len(shown) <= LONGEST else shown[:LONGEST] + " …"
+
+
+def label(finding: Finding) -> Text:
+    """The finding's mode, then its tier and what the tier means."""
+    verdict = " ".join(part for part in (line(finding.tier or ""), diagnosis(finding)) if part)
+    return Text.assemble(
+        (line(finding.mode), "bold red"), (f"  {verdict}" if verdict else "", "magenta")
+    )
+
+
+def _finding(finding: Finding, text: str) -> RenderableType:
+    """The finding's label, its passage within its context, and the explanation."""
+    evidence = finding.evidence
+    found = excerpt(text, evidence.start, evidence.end)
+    shown = Text.assemble(
+        (found.before, "dim"), "▸", (found.passage, "underline"), "◂", (found.after, "dim")
+    )
+    if not found.passage:
+        shown = Text("the answer as a whole", "dim")
+    return Group(
+        label(finding),
+        Padding(shown, (0, 0, 0, 2)),
+        Padding(Text(line(finding.explanation)), (0, 0, 0, 2)),
+    )

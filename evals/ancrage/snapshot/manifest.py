@@ -1,0 +1,121 @@
+"""What a snapshot says of itself: its manifest, its counts and the rows it set aside."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from ancrage.domain import Frozen
+
+FORMAT = 1
+"""Raised whenever an older reader would misread a newer folder."""
+
+
+class Reject(Frozen):
+    """A row that could not be used, and why; one line of ``rejects.jsonl``."""
+
+    where: str
+    """The file, table or query that the row comes from."""
+    line: int | None = None
+    """Line of the file or rank of the row, from 1."""
+    id: str | None = None
+    field: str | None = None
+    error: str
+    raw: str | None = None
+    """The row itself, cut; kept only in a snapshot that is not pseudonymised."""
+    duplicate: bool = False
+    study: bool = False
+    """The row belongs to a study, not to the answers."""
+
+    def __str__(self) -> str:
+        place = f"{self.where}:{self.line}" if self.line is not None else self.where
+        return " ".join(
+            part for part in (place, self.field and f"{self.field}:", self.error) if part
+        )
+
+
+class Counts(Frozen):
+    """Where every answer that was read went; ``read`` is the sum of the six that follow it."""
+
+    read: int = 0
+    kept: int = 0
+    rejected: int = 0
+    duplicates: int = 0
+    """Set aside because an earlier row has the same id."""
+    outside_window: int = 0
+    undated: int = 0
+    """Left out because a time window was asked for and the answer has no time."""
+    sampled_out: int = 0
+
+    source_missing: int = 0
+    """Of those kept: their study no longer exists or could not be read."""
+    without_study: int = 0
+    """Of those kept: they name no study."""
+    without_answer: int = 0
+    """Of those kept: production gave no usable answer."""
+    studies: int = 0
+    study_rows_rejected: int = 0
+    """Rows of studies (messages, questions) set aside; the rest of the study is kept."""
+
+    @model_validator(mode="after")
+    def _add_up(self) -> Self:
+        parts = (
+            self.kept
+            + self.rejected
+            + self.duplicates
+            + self.outside_window
+            + self.undated
+            + self.sampled_out
+        )
+        if self.read != parts:
+            raise ValueError(f"counts do not add up: {self.read} read, {parts} accounted for")
+        return self
+
+
+class Filters(Frozen):
+    """What was asked for; all None when everything was taken."""
+
+    limit: int | None = Field(default=None, ge=1)
+    seed: int = 0
+    days: float | None = Field(default=None, gt=0)
+    since: datetime | None = None
+    """First moment of the window, inclusive."""
+    until: datetime | None = None
+    """End of the window, exclusive."""
+
+
+class PseudonymMode(StrEnum):
+    """How far people are hidden."""
+
+    NONE = "none"
+    RESPONDENTS = "respondents"
+    """Respondent ids, wherever they are written."""
+    TEXT = "text"
+    """Also e-mail addresses, telephone numbers and the like in every text."""
+
+
+class Pseudonymisation(Frozen):
+    """What was hidden; the key itself is never written."""
+
+    mode: PseudonymMode = PseudonymMode.NONE
+    key: str | None = None
+    """``random`` (this snapshot alone) or ``environment`` (the same in every snapshot)."""
+    replaced: dict[str, int] = {}
+    """Occurrences replaced in answers and studies, by kind."""
+
+
+class Manifest(Frozen):
+    """``manifest.json``."""
+
+    format: int = FORMAT
+    created: datetime
+    source: str
+    """The source's name and kind; never an address with a password."""
+    counts: Counts
+    filters: Filters = Filters()
+    pseudonyms: Pseudonymisation = Pseudonymisation()
+    files: dict[str, str]
+    """SHA-256 of every other file of the folder, by relative path."""
+    hash: str
+    """SHA-256 over the answers' and studies' hashes: equal when the content is."""

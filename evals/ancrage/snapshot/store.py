@@ -1,0 +1,264 @@
+"""The snapshot folder: written once and atomically, then only read.
+
+``manifest.json`` says what was taken and carries the hashes; ``cases.jsonl`` has one answer a
+line; ``studies/`` one JSON file a study; ``rejects.jsonl`` the rows set aside and why.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from ancrage.config import describe
+from ancrage.domain import Case, OutputState, Study
+from ancrage.errors import UsageError
+from ancrage.snapshot.folder import (
+    CASES,
+    MANIFEST,
+    REJECTS,
+    Folder,
+    Seen,
+    content_hash,
+    study_file,
+)
+from ancrage.snapshot.manifest import FORMAT, Counts, Filters, Manifest, Pseudonymisation, Reject
+
+STUDIES_IN_MEMORY = 8
+
+
+class Snapshot:
+    """A snapshot on disk; cases stream, studies are read when asked for."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.study = lru_cache(maxsize=STUDIES_IN_MEMORY)(self._study)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content, in hexadecimal: the same for the same cases and studies."""
+        return self.manifest.hash
+
+    def cases(self) -> Iterator[Case]:
+        """The cases in file order, one in memory at a time.
+
+        Raises:
+            UsageError: a line is not a case; names file, line and field.
+        """
+        for number, _, line in self._lines():
+            yield self._case(number, line)
+
+    def case(self, case_id: str) -> Case:
+        """The case ``case_id``.
+
+        Raises:
+            UsageError: there is no such case.
+        """
+        try:
+            number, offset = self._index[case_id]
+        except KeyError:
+            raise UsageError(f"{self.path}: no case {case_id!r}") from None
+        with (self.path / CASES).open("rb") as file:
+            file.seek(offset)
+            return self._case(number, file.readline())
+
+    def _study(self, study_id: str) -> Study | None:
+        """The study ``study_id``; None when the snapshot does not have it."""
+        name = study_file(study_id)
+        if name not in self.manifest.files:
+            return None
+        try:
+            return Study.model_validate_json((self.path / name).read_bytes())
+        except OSError as error:
+            raise UsageError(f"{self.path / name}: {error.strerror}") from None
+        except ValidationError as error:
+            raise UsageError(f"{self.path / name}: {describe(error)}") from None
+
+    def rejects(self) -> Iterator[Reject]:
+        """The rows that were set aside, in the order met."""
+        with (self.path / REJECTS).open("rb") as file:
+            yield from (Reject.model_validate_json(line) for line in file)
+
+    def verify(self) -> None:
+        """Compare every file with the hash in the manifest.
+
+        Raises:
+            UsageError: a file is absent or differs from what was written.
+        """
+        for name, expected in self.manifest.files.items():
+            try:
+                with (self.path / name).open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise UsageError(f"{self.path / name}: {error.strerror}") from None
+            if found != expected:
+                raise UsageError(
+                    f"{self.path / name}: changed since the snapshot was taken; take it again"
+                )
+        if content_hash(self.manifest.files) != self.manifest.hash:
+            raise UsageError(f"{self.path / MANIFEST}: hash does not agree with the files listed")
+
+    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
+        offset = 0
+        with (self.path / CASES).open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield number, offset, line
+                offset += len(line)
+
+    def _case(self, number: int, line: bytes) -> Case:
+        try:
+            return Case.model_validate_json(line.removeprefix(b"\xef\xbb\xbf"))
+        except ValidationError as error:
+            raise UsageError(f"{self.path / CASES}:{number}: {describe(error)}") from None
+
+    @cached_property
+    def _index(self) -> dict[str, tuple[int, int]]:
+        return {
+            from_json(line.removeprefix(b"\xef\xbb\xbf"))["id"]: (number, offset)
+            for number, offset, line in self._lines()
+        }
+
+
+def open_snapshot(path: str | Path, *, verify: bool = True) -> Snapshot:
+    """The snapshot in the folder ``path``, its files checked against their hashes.
+
+    Raises:
+        UsageError: not a snapshot, another format version, or changed since it was taken.
+    """
+    path = Path(path)
+    file = path / MANIFEST
+    try:
+        raw = file.read_bytes()
+    except OSError:
+        raise UsageError(
+            f"{path}: not a snapshot (no {MANIFEST}); take one: invoke snapshot"
+        ) from None
+    try:
+        found = from_json(raw)
+        version = found.get("format") if isinstance(found, dict) else None
+        if version != FORMAT:
+            raise UsageError(
+                f"{file}: snapshot format {version!r}, this version reads {FORMAT}; take it again"
+            )
+        snapshot = Snapshot(path, Manifest.model_validate_json(raw))
+    except ValidationError as error:
+        raise UsageError(f"{file}: {describe(error)}") from None
+    except ValueError as error:
+        raise UsageError(f"{file}: not JSON: {error}") from None
+    if verify:
+        snapshot.verify()
+    return snapshot
+
+
+def write_snapshot(
+    path: str | Path,
+    cases: Iterable[Case | Reject],
+    study_of: Callable[[str], Study | None],
+    *,
+    source: str,
+    filters: Filters | None = None,
+    left_out: Counter[str] | None = None,
+    pseudonyms: Callable[[], Pseudonymisation] = Pseudonymisation,
+    created: datetime | None = None,
+) -> Manifest:
+    """Write a snapshot folder at ``path``; either all of it appears there or nothing does.
+
+    Args:
+        cases: the answers, streamed; a ``Reject`` among them is set aside and counted.
+        study_of: the study of an id, asked once a study; None when it no longer exists.
+        source: what the manifest names as the origin.
+        filters: what the caller asked for, for the manifest.
+        left_out: how many answers the caller's filters held back, by field of ``Counts``; read
+            once ``cases`` is exhausted.
+        pseudonyms: what was hidden; called once ``cases`` is exhausted.
+        created: the moment the snapshot was taken (default: now).
+
+    Returns:
+        The manifest as written.
+
+    Raises:
+        UsageError: ``path`` exists already or cannot be written.
+    """
+    counts: Counter[str] = Counter()
+    missing: set[str] = set()
+    seen = Seen()
+    try:
+        with Folder(Path(path)) as folder:
+            for item in cases:
+                case = item if isinstance(item, Case) else None
+                reject = item if isinstance(item, Reject) else None
+                if case and not seen.add(case.id):
+                    reject = Reject(
+                        where=source, id=case.id, field="id",
+                        error=f"duplicate id {case.id!r}", duplicate=True,
+                    )  # fmt: skip
+                if reject:
+                    counts[_kind(reject)] += 1
+                    folder.rejects.write(
+                        reject.model_dump_json(exclude_defaults=True).encode() + b"\n"
+                    )
+                    continue
+                assert case is not None  # noqa: S101
+                case = _with_source_state(case, study_of, folder, missing)
+                counts["kept"] += 1
+                counts["source_missing"] += case.source_missing is not None
+                counts["without_study"] += case.study_id is None
+                counts["without_answer"] += case.state is not OutputState.OK
+                folder.cases.write(case.model_dump_json(exclude_defaults=True).encode() + b"\n")
+            counts += left_out or Counter()
+            files = {
+                CASES: folder.cases.close(),
+                REJECTS: folder.rejects.close(),
+                **dict(sorted(folder.files.items())),
+            }
+            counts["studies"] = len(folder.files)
+            counts["read"] = sum(counts[name] for name in _PARTS)
+            manifest = Manifest(
+                created=created or datetime.now(UTC),
+                source=source,
+                counts=Counts(**counts),
+                filters=filters or Filters(),
+                pseudonyms=pseudonyms(),
+                files=files,
+                hash=content_hash(files),
+            )
+            folder.finish(manifest)
+            return manifest
+    finally:
+        seen.close()
+
+
+_PARTS = ("kept", "rejected", "duplicates", "outside_window", "undated", "sampled_out")
+
+
+def _kind(reject: Reject) -> str:
+    if reject.study:
+        return "study_rows_rejected"
+    return "duplicates" if reject.duplicate else "rejected"
+
+
+def _with_source_state(
+    case: Case,
+    study_of: Callable[[str], Study | None],
+    folder: Folder,
+    missing: set[str],
+) -> Case:
+    """The case, its study written if it was not yet, or marked when there is none any more."""
+    updates: dict[str, object] = {}
+    if case.study_id is not None and not folder.has(case.study_id):
+        study = None if case.study_id in missing else study_of(case.study_id)
+        if study is not None:
+            folder.write_study(study)
+        else:
+            missing.add(case.study_id)
+            if case.source_missing is None:
+                updates["source_missing"] = f"study {case.study_id!r} is not in the source"
+    if case.output is None and case.state is OutputState.OK:
+        updates["state"] = OutputState.MISSING
+    return case.model_copy(update=updates) if updates else case

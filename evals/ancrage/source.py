@@ -1,0 +1,111 @@
+"""Studies made ready for evaluators: ids resolved, messages indexed."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ancrage.citations import QuotedPassage, load_grammar
+from ancrage.config import Config, load
+from ancrage.domain import Case, Message, Output, Passage, Question, Study
+from ancrage.evaluator import Subject
+from ancrage.ids import IdIndex, IdPolicy
+from ancrage.quotes import QuoteIndex, Verdict
+
+if TYPE_CHECKING:
+    from ancrage.snapshot import Snapshot
+
+_KEPT = 32
+"""Indexed studies held at once; the others are indexed again when they come back."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One study, indexed."""
+
+    study: Study
+    policy: IdPolicy
+
+    @cached_property
+    def quotes(self) -> QuoteIndex:
+        """Every message's text, ready for verification by id."""
+        return QuoteIndex(
+            ((message.id, message.text) for message in self.study.messages),
+            {
+                message.id: message.language or self.study.language
+                for message in self.study.messages
+            },
+        )
+
+    def message(self, written: str) -> Message | None:
+        """The message that an id, as an answer writes it, means."""
+        found = self._message_ids.find(written)
+        return self._messages[found] if found else None
+
+    def cited(self, quote: QuotedPassage) -> list[str]:
+        """The ids of the messages that a quote cites, those that exist, in order."""
+        found = (self.message(token.text) for each in quote.citations for token in each.messages)
+        return [message.id for message in found if message]
+
+    def passage(self, verdict: Verdict) -> Passage | None:
+        """The part of a message that a verdict is about; None when it is about no part."""
+        held = self.message(verdict.source_id) if verdict.source_id else None
+        if not held or verdict.source_start is None or verdict.source_end is None:
+            return None
+        return Passage.of(held.text, verdict.source_start, verdict.source_end)
+
+    def question(self, written: str) -> Question | None:
+        """The question that a reference, as an answer writes it, means."""
+        found = self._question_refs.find(written)
+        return self._questions[found] if found else None
+
+    def respondent(self, written: str) -> str | None:
+        """The respondent id that a written one means."""
+        return self._respondent_ids.find(written)
+
+    @cached_property
+    def _messages(self) -> dict[str, Message]:
+        return {message.id: message for message in self.study.messages}
+
+    @cached_property
+    def _questions(self) -> dict[str, Question]:
+        return {question.ref: question for question in self.study.questions}
+
+    @cached_property
+    def _message_ids(self) -> IdIndex:
+        return IdIndex(self._messages, self.policy)
+
+    @cached_property
+    def _question_refs(self) -> IdIndex:
+        return IdIndex(self._questions, self.policy)
+
+    @cached_property
+    def _respondent_ids(self) -> IdIndex:
+        return IdIndex({each.respondent_id for each in self.study.messages}, self.policy)
+
+
+class Sources:
+    """The indexed studies of a snapshot, built when first asked for."""
+
+    def __init__(self, snapshot: "Snapshot", config: Config | None = None) -> None:
+        config = config or load()
+        self.snapshot = snapshot
+        self._policy = config.table("ids", IdPolicy)
+        self.grammar = load_grammar(config)
+        self._kept: OrderedDict[str, Source | None] = OrderedDict()
+
+    def subject(self, case: Case, output: Output) -> Subject:
+        """An output ready to be evaluated."""
+        return Subject(case, output, self.of(case), self.grammar)
+
+    def of(self, case: Case) -> Source | None:
+        """The source of a case; None when it has none or the snapshot no longer holds it."""
+        if case.study_id is None:
+            return None
+        if case.study_id not in self._kept:
+            study = self.snapshot.study(case.study_id)
+            self._kept[case.study_id] = Source(study, self._policy) if study else None
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(case.study_id)
+        return self._kept[case.study_id]
