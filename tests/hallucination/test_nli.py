@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ancrage.hallucination import HallucinationScorer, State, Verdict, hallucination_scorer, make_run
+from ancrage.hallucination import (
+    HallucinationScorer,
+    State,
+    Verdict,
+    hallucination_scorer,
+    make_run,
+)
 from ancrage.hallucination.nli import NLIVerifier
 from ancrage.nli import Judged, NLISettings, rule_of
 from ancrage.nli.model import Pair

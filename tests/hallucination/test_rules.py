@@ -2,7 +2,13 @@
 
 import pytest
 
-from ancrage.hallucination import HallucinationResult, State, Verdict, hallucination_scorer, make_run
+from ancrage.hallucination import (
+    HallucinationResult,
+    State,
+    Verdict,
+    hallucination_scorer,
+    make_run,
+)
 from tests.hallucination.scripted import Table, claims, entry, models, reply, scorer, table
 from tests.servers.openai_server import Call, Reply
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ancrage.stats import sequential
 from benchmarks.stats import (
     JUDGES,
     Judge,
@@ -12,7 +13,6 @@ from benchmarks.stats import (
     peeking,
     rejections,
 )
-from ancrage.stats import sequential
 
 SIMULATIONS = 300
 

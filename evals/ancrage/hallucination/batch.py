@@ -10,7 +10,16 @@ from typing import Generic, Protocol, TypeVar
 from pydantic import Field, ValidationError
 
 from ancrage.config import describe
-from ancrage.domain import Answer, Case, CaseInput, Frozen, JsonValue, Output, OutputState, Provenance
+from ancrage.domain import (
+    Answer,
+    Case,
+    CaseInput,
+    Frozen,
+    JsonValue,
+    Output,
+    OutputState,
+    Provenance,
+)
 from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
 from ancrage.hallucination.context import called, output_of
