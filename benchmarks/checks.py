@@ -18,7 +18,7 @@ from ancrage.config import Config
 from ancrage.domain import Case, Study
 from ancrage.runs import create_run, recorded, run_experiment
 from ancrage.snapshot import open_snapshot, write_snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 DEMO = Path(__file__).parents[1] / "snapshots" / "demo"
 TIMES = 10
@@ -58,7 +58,7 @@ def main() -> None:
         config = Config(None, {})
         run = create_run(snapshot, kind="audit", root=Path(folder) / "runs")
         start = time.perf_counter()
-        sources = Sources(snapshot, config)
+        sources = Studies(snapshot, config)
         asyncio.run(run_experiment(run, snapshot.cases(), recorded, load_checks(config), sources))
         ours = time.perf_counter() - start
     start = time.perf_counter()

@@ -15,7 +15,7 @@ from ancrage.config import Config
 from ancrage.runs import recorded
 from ancrage.runs.scoring import evaluate
 from ancrage.snapshot import open_snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 DEMO = Path(__file__).parents[1] / "snapshots" / "demo"
 Key = tuple[str, str, str]
@@ -46,7 +46,7 @@ class Agreement:
 async def compare() -> Agreement:
     """Run the code checks on the demonstration snapshot and hold them against the labels."""
     snapshot = open_snapshot(DEMO)
-    sources = Sources(snapshot, Config(None, {}))
+    sources = Studies(snapshot, Config(None, {}))
     checks = load_checks(Config(None, {}))
     found: Counter[Key] = Counter()
     found_diagnosis: dict[Key, object] = {}

@@ -25,7 +25,7 @@ from ancrage.judges.contract import read, reply_model, unscored
 from ancrage.judges.settle import Settled
 from ancrage.llm import Models, Tier, parse_json
 from ancrage.runs import create_run, recorded, run_experiment
-from ancrage.source import Sources
+from ancrage.studies import Studies
 from tests.builders import case, snapshot
 from tests.judges.scripted import definition, obliging
 from tests.servers.openai_server import OpenAIServer
@@ -171,7 +171,7 @@ def wall_time() -> None:
             start = time.perf_counter()
             asyncio.run(
                 run_experiment(
-                    run, data.cases(), recorded, judges, Sources(data), concurrency=concurrency
+                    run, data.cases(), recorded, judges, Studies(data), concurrency=concurrency
                 )
             )
             spent = time.perf_counter() - start
@@ -194,7 +194,7 @@ def live() -> None:
         models = Models(Config(None, {}), cache=None, concurrency=1)
         tier = Tier(model="smollm2", endpoint=url, max_output_tokens=200, timeout=300)
         judge = Judge(definition("vague", "loud"), tier, models)
-        asyncio.run(run_experiment(run, data.cases(), recorded, [judge], Sources(data)))
+        asyncio.run(run_experiment(run, data.cases(), recorded, [judge], Studies(data)))
         found: list[Account] = accounts(run, run.scorings()[-1])
         for each in found:
             print(f"  {each.scored} of {each.verdicts} verdicts; missing: {each.reasons}")

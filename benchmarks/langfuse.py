@@ -30,7 +30,7 @@ from ancrage.langfuse.receipt import Receipt
 from ancrage.langfuse.target import KEY
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 from tests.langfuse.worlds import EVALUATORS, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 
@@ -99,7 +99,7 @@ async def _run(folder: RunFolder, data: Snapshot, tracing: Tracing, produce: Any
         data.cases(),
         tracing.traced(produce),
         EVALUATORS,
-        Sources(data),
+        Studies(data),
         concurrency=CONCURRENCY,
         drive=tracing.drive,
     )
@@ -176,7 +176,7 @@ def alone(root: Path) -> None:
     for turn in range(ROUNDS):
         folder = create_run(data, kind="audit", name=f"alone-{turn}", root=root / "runs")
         start = time.perf_counter()
-        run = run_experiment(folder, data.cases(), recorded, EVALUATORS, Sources(data))
+        run = run_experiment(folder, data.cases(), recorded, EVALUATORS, Studies(data))
         assert asyncio.run(run).state == "complete"
         times.append((time.perf_counter() - start) / LARGE * 1e3)
     print(f"with no Langfuse: {median(times):.3f} ms a case (goal 0.3)")

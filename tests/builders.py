@@ -17,7 +17,7 @@ from ancrage.domain import (
 from ancrage.evaluator import Subject
 from ancrage.ids import IdPolicy
 from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 
 STUDY = Study(
     id="app",
@@ -76,4 +76,4 @@ def subject(text: str) -> Subject:
     """An answer about ``STUDY``, ready to be evaluated."""
     one = case(text)
     output = Output(case_id=one.id, state=OutputState.OK, answer=one.output)
-    return Subject(one, output, Source(STUDY, IdPolicy()))
+    return Subject(one, output, IndexedStudy(STUDY, IdPolicy()))

@@ -8,7 +8,7 @@ from ancrage.domain import Case, Evaluation, FailureMode, Output
 
 if TYPE_CHECKING:
     from ancrage.citations import Citations, Grammar
-    from ancrage.source import Source
+    from ancrage.studies import IndexedStudy
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Subject:
 
     case: Case
     output: Output
-    source: "Source | None"
+    source: "IndexedStudy | None"
     """The study, indexed; None when the case has none or it no longer exists."""
     grammar: "Grammar | None" = None
     """How the answer cites; None for the default grammar."""

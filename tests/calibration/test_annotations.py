@@ -43,7 +43,7 @@ def view(path: Path) -> RunView:
     from ancrage.judges import Judge
     from ancrage.llm import Models, Tier
     from ancrage.runs import create_run, recorded, run_experiment
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     def traced(number: int) -> Case:
         one = case(f"Réponse {number}.", id=f"c{number}")
@@ -58,7 +58,7 @@ def view(path: Path) -> RunView:
             Tier(model="m", endpoint=server.url),
             Models(Config(None, {}), cache=None),
         )
-        asyncio.run(run_experiment(folder, data.cases(), recorded, [judge], Sources(data)))
+        asyncio.run(run_experiment(folder, data.cases(), recorded, [judge], Studies(data)))
     return RunView(folder)
 
 

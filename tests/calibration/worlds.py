@@ -12,7 +12,7 @@ from ancrage.judges import Judge
 from ancrage.judges.definition import Definition
 from ancrage.llm import Models, Tier
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment, score_run
-from ancrage.source import Sources
+from ancrage.studies import Studies
 from tests.builders import case, snapshot
 from tests.judges.scripted import Seen, definition, obliging
 from tests.servers.openai_server import OpenAIServer
@@ -83,7 +83,7 @@ def world(
             Models(Config(None, {}), cache=None, concurrency=16),
         )
         asyncio.run(
-            run_experiment(folder, data.cases(), recorded, [judge], Sources(data), concurrency=16)
+            run_experiment(folder, data.cases(), recorded, [judge], Studies(data), concurrency=16)
         )
     return World(folder, truth, judged, judge)
 
@@ -97,7 +97,7 @@ def judge_again(world: World, judged: dict[str, bool], name: str = "rival") -> N
             Models(Config(None, {}), cache=None, concurrency=16),
         )
         data = world.folder.snapshot()
-        asyncio.run(score_run(world.folder, [judge], Sources(data), concurrency=16))
+        asyncio.run(score_run(world.folder, [judge], Studies(data), concurrency=16))
 
 
 def write_labels(

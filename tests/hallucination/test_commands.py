@@ -52,7 +52,7 @@ def test_an_experiment_with_the_scorer(workplace: Path, capfd: pytest.CaptureFix
         assert len(server.calls) == calls == 2
     view = RunView(find_run("r"))
     rows = {row.mode.name: row for row in view.summaries() if row.mode.name.endswith("_claim")}
-    assert {name: (row.scored, row.concerned, row.total) for name, row in rows.items()} == {
+    assert {name: (row.scored, row.failing, row.total) for name, row in rows.items()} == {
         "hallucinated_claim": (2, 1, 2),
         "contradicted_claim": (2, 1, 1),
         "unsupported_claim": (2, 1, 1),

@@ -20,7 +20,7 @@ from ancrage.judges import Judge
 from ancrage.judges.context import Block
 from ancrage.judges.prompt import CLOSING, OPENING, prompt
 from ancrage.llm import Models, Tier
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 from tests.builders import STUDY, case
 from tests.judges.attacks import DEFECT, MODE, Attack, attacks
 from tests.judges.scripted import Seen, definition, reply, seen
@@ -89,7 +89,7 @@ async def judged(
         tier = Tier(model="m", endpoint=server.url, retries=0)
         judge = Judge(JUDGE, tier, Models(cache=None))
         try:
-            subject = Subject(one, output, Source(study, IdPolicy()))
+            subject = Subject(one, output, IndexedStudy(study, IdPolicy()))
             return await judge.evaluate(subject), len(server.calls)
         finally:
             await judge.aclose()

@@ -14,7 +14,7 @@ from ancrage.judges import Judge
 from ancrage.judges.definition import Definition
 from ancrage.llm import Models, Tier
 from ancrage.runs.scoring import evaluate
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 from tests.builders import STUDY, case
 from tests.judges.scripted import Defects, Seen, definition, reply, seen
 from tests.servers.openai_server import (
@@ -55,7 +55,7 @@ async def judged(
         judge = Judge(by or definition("vague", "loud"), Tier(**settings), Models(cache=None))
         one = case(text)
         output = Output(case_id=one.id, state=OutputState.OK, answer=one.output)
-        subject = Subject(one, output, Source(STUDY, IdPolicy()))
+        subject = Subject(one, output, IndexedStudy(STUDY, IdPolicy()))
         try:
             entry = await evaluate(subject, [judge])
         finally:

@@ -10,7 +10,7 @@ from ancrage.evaluator import Subject
 from ancrage.ids import IdPolicy
 from ancrage.judges import Judge, definitions
 from ancrage.llm import Models, Tier
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 from tests.builders import STUDY, case
 from tests.judges.scripted import obliging, words
 from tests.servers.openai_server import OpenAIServer
@@ -32,7 +32,7 @@ def asked(text: str, *calls: ToolCall) -> Case:
 async def judged(one: Case, study: bool = True, **alleged: str) -> tuple[Any, int]:
     """Scores, findings and details of the shipped judge, which alleges these passages."""
     output = Output(case_id=one.id, state=OutputState.OK, answer=one.output)
-    source = Source(STUDY, IdPolicy()) if study else None
+    source = IndexedStudy(STUDY, IdPolicy()) if study else None
     with OpenAIServer(obliging(words(**alleged))) as server:
         judge = Judge(
             ANCHORING, Tier(model="m", endpoint=server.url, retries=0), Models(cache=None)
@@ -122,7 +122,9 @@ async def test_the_judge_sees_the_source_and_what_stands_around_it() -> None:
     one = asked("Oui : « L'appli est rapide, j'adore ! » [R-001, M-0001]")
     output = Output(case_id=one.id, state=OutputState.OK, answer=one.output)
     judge = Judge(ANCHORING, Tier(model="m"), Models(cache=None))
-    user = judge.prompt(Subject(one, output, Source(study, IdPolicy()))).messages[1]["content"]
+    user = judge.prompt(Subject(one, output, IndexedStudy(study, IdPolicy()))).messages[1][
+        "content"
+    ]
     assert "Je plaisante toujours." in user
     assert "le prix n'est pas clair" in user
     assert "the login screen" not in user.lower()

@@ -101,7 +101,7 @@ async def test_the_local_record_is_the_same_as_without_langfuse(
     view = RunView(tracing.folder)
     assert tracing.folder.run.state == "complete"
     assert tracing.folder.run.counts == {"cases": 6, "ok": 6}
-    rows = {row.mode.name: (row.scored, row.concerned) for row in view.summaries()}
+    rows = {row.mode.name: (row.scored, row.failing) for row in view.summaries()}
     assert rows == {"wrong": (6, 3), "shy": (4, 4)}
 
 

@@ -15,7 +15,7 @@ from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt, load_receipt
 from ancrage.langfuse.scores import ScoreBody
 from ancrage.runs import RunFolder, RunView, score_run
-from ancrage.source import Sources
+from ancrage.studies import Studies
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, TIME, Shy, Wrong, audit, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
@@ -114,7 +114,7 @@ async def test_a_new_scoring_replaces_the_scores(
                 raise RuntimeError("no more")
             return await Wrong.evaluate(self, subject)
 
-    await score_run(run, [Silent(), Shy()], Sources(run.snapshot()))
+    await score_run(run, [Silent(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
     assert scores(server, "wrong") == [0, 0, 0, 1, 1]
@@ -133,7 +133,7 @@ async def test_a_mode_that_cannot_be_scored_any_more_keeps_no_older_score(
         async def evaluate(self, subject: Any) -> Any:
             raise RuntimeError("gone")
 
-    await score_run(run, [Broken(), Shy()], Sources(run.snapshot()))
+    await score_run(run, [Broken(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
     assert scores(server, "wrong") == []
@@ -154,7 +154,7 @@ async def test_new_evidence_replaces_the_old_where_the_value_is_the_same(
             findings = [f.model_copy(update={"explanation": "said anew"}) for f in found.findings]
             return found.model_copy(update={"version": "2", "findings": tuple(findings)})
 
-    await score_run(run, [Wordy(), Shy()], Sources(run.snapshot()))
+    await score_run(run, [Wordy(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
     assert receipt.sent_scores == CASES

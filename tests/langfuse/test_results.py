@@ -41,7 +41,7 @@ def shown(folder: RunFolder) -> list[Any]:
         for item in view.items()
     ]
     rows = [
-        (row.mode.name, row.evaluator, row.version, row.scored, row.concerned)
+        (row.mode.name, row.evaluator, row.version, row.scored, row.failing)
         for row in view.summaries()
     ]
     return [items, sorted(rows), folder.run.counts]

@@ -26,7 +26,7 @@ from ancrage.langfuse.experiment import Session, Tracing, open_session, resume_s
 from ancrage.langfuse.target import KEY
 from ancrage.runs import Producer, RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 TIME = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 STUDY = Study(
@@ -130,7 +130,7 @@ MISSING = {"output": None, "state": OutputState.MISSING}
 async def audit(data: Snapshot, root: Path, name: str | None = None) -> RunFolder:
     """A local run, made with no Langfuse."""
     folder = create_run(data, kind="audit", name=name, root=root)
-    await run_experiment(folder, data.cases(), recorded, EVALUATORS, Sources(data), concurrency=4)
+    await run_experiment(folder, data.cases(), recorded, EVALUATORS, Studies(data), concurrency=4)
     return folder
 
 
@@ -178,7 +178,7 @@ async def _through(
         data.cases(),
         tracing.traced(produce),
         evaluators,
-        Sources(data),
+        Studies(data),
         concurrency=concurrency,
         drive=tracing.drive,
     )

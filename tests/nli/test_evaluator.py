@@ -24,7 +24,7 @@ from ancrage.ids import IdPolicy
 from ancrage.nli import NLIEvaluator, NLISettings, Verifier, nli_evaluator, rule_of
 from ancrage.nli.calibrate import Calibration
 from ancrage.nli.evaluator import premises_of
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 from ancrage.tools import tool_text
 from tests.nli.test_verify import judge
 
@@ -44,7 +44,7 @@ def subject(text: str, *calls: ToolCall, study: Study | None = STUDY) -> Subject
         provenance=Provenance(source="test"),
     )
     output = Output(case_id="c", state=OutputState.OK, answer=Answer(text=text))
-    return Subject(case, output, Source(study, IdPolicy()) if study else None)
+    return Subject(case, output, IndexedStudy(study, IdPolicy()) if study else None)
 
 
 def evaluator() -> NLIEvaluator:

@@ -98,7 +98,7 @@ def test_what_is_not_production_is_loud(workplace: Path, data: Snapshot, cases: 
     assert "OVERRIDDEN by the tier's: 12 of 12 cases" in out
     assert "strict; 1 of 12 outputs left it" in out
     folder = find_run("r")
-    assert states(folder) == {OutputState.OK: 11, OutputState.OFF_WORLD: 1}
+    assert states(folder) == {OutputState.OK: 11, OutputState.UNRECORDED_TOOL_CALL: 1}
     page = (folder.path / "report.html").read_text()
     assert "OVERRIDDEN" in page
     assert "Calls that were never recorded" in page

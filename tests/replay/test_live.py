@@ -34,7 +34,7 @@ def test_a_live_model_is_replayed_and_every_output_accounted_for(api: str, workp
     assert states[OutputState.FAILED] < 3, [output.reason for output in outputs.values()]
     for output in outputs.values():
         assert (output.reason is None) == (output.state is OutputState.OK)
-        if output.state is OutputState.OFF_WORLD:
+        if output.state is OutputState.UNRECORDED_TOOL_CALL:
             assert output.details["misses"]
         elif output.state is not OutputState.FAILED:
             assert output.usage is not None

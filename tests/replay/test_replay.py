@@ -92,9 +92,13 @@ async def test_the_real_conversation_is_sent_in_productions_order(
         (Empty(), OutputState.EMPTY, "no content"),
         (Fail(500), OutputState.FAILED, "500"),
         (Fail(400, "Unsupported value: 'minimal'."), OutputState.FAILED, "Unsupported value"),
-        (UseTools([("count_theme", {"theme": "t1"})]), OutputState.OFF_WORLD, "t1"),
-        (UseTools([("drop_table", {})]), OutputState.OFF_WORLD, "drop_table"),
-        (UseTools([("count_theme", '{"theme"')]), OutputState.OFF_WORLD, "not a JSON object"),
+        (UseTools([("count_theme", {"theme": "t1"})]), OutputState.UNRECORDED_TOOL_CALL, "t1"),
+        (UseTools([("drop_table", {})]), OutputState.UNRECORDED_TOOL_CALL, "drop_table"),
+        (
+            UseTools([("count_theme", '{"theme"')]),
+            OutputState.UNRECORDED_TOOL_CALL,
+            "not a JSON object",
+        ),
         (UseTools([("count_theme", {"theme": "t0"})]), OutputState.FAILED, "still calling tools"),
     ],
 )
@@ -105,7 +109,7 @@ async def test_each_way_to_end_is_a_state_with_its_reason(
         (output,) = await replay(cases[:1], server)
     assert output.state is state
     assert words in (output.reason or "")
-    if state is OutputState.OFF_WORLD:
+    if state is OutputState.UNRECORDED_TOOL_CALL:
         assert output.details["misses"]
 
 
@@ -159,7 +163,7 @@ async def test_a_function_is_an_assistant(cases: list[Case]) -> None:
         (lost,) = await replay(
             [cases[0].model_copy(update={"input": given})], server, assistants.function
         )
-    assert lost.state is OutputState.OFF_WORLD
+    assert lost.state is OutputState.UNRECORDED_TOOL_CALL
     (output,) = await replay(cases[:1], server, FunctionAssistant(assistants.plain))
     assert output.answer is not None
     assert output.answer.text.startswith("Question 0 : que disent-ils ? 2 ['call_tool', 'context'")
@@ -185,7 +189,7 @@ async def test_a_function_that_hides_a_miss_or_breaks_is_found_out(cases: list[C
             for function in (hides, breaks, wrong)
         ]
     assert [output.state for output in states] == [
-        OutputState.OFF_WORLD,
+        OutputState.UNRECORDED_TOOL_CALL,
         OutputState.FAILED,
         OutputState.FAILED,
     ]

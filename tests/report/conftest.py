@@ -28,7 +28,7 @@ from ancrage.domain import (
 from ancrage.evaluator import Subject
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import open_snapshot, write_snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 MODES = (
     FailureMode(
@@ -193,7 +193,7 @@ def make_run(
         list(snapshot.cases())[:limit],
         recorded,
         [Scripted(findings or {}, unscored or {})],
-        Sources(snapshot),
+        Studies(snapshot),
     )
     # In a thread of its own: a browser, when one is open, has a loop running in this one.
     with ThreadPoolExecutor(1) as pool:

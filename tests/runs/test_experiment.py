@@ -30,7 +30,7 @@ from ancrage.runs import (
     run_experiment,
     score_run,
 )
-from ancrage.source import Sources
+from ancrage.studies import Studies
 from tests.builders import case, snapshot
 
 LONG = FailureMode(name="long", title="Long", definition="More than three words.")
@@ -55,8 +55,8 @@ class Long:
 CASES = [case(f"mot {i} " + "de plus " * (i % 3), id=f"c{i}") for i in range(12)]
 
 
-def _sources(tmp_path: Path, cases: list[Case] | None = None) -> Sources:
-    return Sources(snapshot(tmp_path / "snap", CASES if cases is None else cases), Config(None, {}))
+def _sources(tmp_path: Path, cases: list[Case] | None = None) -> Studies:
+    return Studies(snapshot(tmp_path / "snap", CASES if cases is None else cases), Config(None, {}))
 
 
 async def test_an_audit_scores_the_recorded_answers(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ async def test_an_audit_scores_the_recorded_answers(tmp_path: Path) -> None:
     assert run.state is RunState.COMPLETE
     assert run.counts == {"cases": 14, "ok": 12, "missing": 1, "empty": 1}
     (row,) = RunView(folder).summaries()
-    assert (row.cases, row.scored, row.unscored, row.concerned) == (14, 12, 2, 8)
+    assert (row.cases, row.scored, row.unscored, row.failing) == (14, 12, 2, 8)
     assert row.total == 4 * 1 + 4 * 3
     assert row.rate == 8 / 12
     assert sorted(row.reasons.values()) == [1, 1]
@@ -107,7 +107,7 @@ async def test_a_producer_that_raises_is_a_failed_output_and_unscored(tmp_path: 
     run = await run_experiment(folder, sources.snapshot.cases(), produce, [Long()], sources)
     assert run.counts == {"cases": 12, "failed": 1, "ok": 11}
     (row,) = RunView(folder).summaries()
-    assert (row.scored, row.unscored, row.concerned) == (11, 1, 11)
+    assert (row.scored, row.unscored, row.failing) == (11, 1, 11)
     assert row.reasons == {"output failed: RuntimeError: no route": 1}
 
 

@@ -26,7 +26,7 @@ from ancrage.report.text import visible
 from ancrage.runs import RunFolder
 from ancrage.runs.journal import Journal, read
 from ancrage.snapshot import Snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 MOST = 1_000_000
 """Bytes of a request; a label is far smaller."""
@@ -37,7 +37,7 @@ class Desk:
     """The answers to label, in their order, and the labels given so far."""
 
     data: Snapshot
-    sources: Sources
+    sources: Studies
     outputs: list[Output]
     modes: list[tuple[Mode, Definition]]
     annotator: str
@@ -78,7 +78,7 @@ class Desk:
             if each.annotator == annotator and each.answer_hash == hashes.get(each.case_id)
         }
         modes = [known[name] for name in wanted or known]
-        return cls(data, Sources(data), outputs, modes, annotator, path, given)
+        return cls(data, Studies(data), outputs, modes, annotator, path, given)
 
     def first(self) -> int:
         """The first answer that lacks a label; the number of answers when none does."""

@@ -125,7 +125,7 @@ def _rate_row(each: JudgedMode) -> tuple[str, ...]:
     table = each.measures.confusion if each.measures else None
     return (
         each.row.mode.name,
-        fraction(each.row.concerned, each.row.scored, percent=True),
+        fraction(each.row.failing, each.row.scored, percent=True),
         words(each.corrected),
         fraction(table.true_positive, table.positives) if table else "",
         fraction(table.true_negative, table.negatives) if table else "",

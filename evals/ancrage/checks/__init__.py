@@ -19,7 +19,7 @@ from ancrage.fingerprint import code_version
 
 __all__ = ["CodeCheck", "Unscorable", "check", "finding", "load_checks"]
 
-_MACHINERY = ("checks/base.py", "citations", "quotes", "ids.py", "source.py")
+_MACHINERY = ("checks/base.py", "citations", "quotes", "ids.py", "studies.py")
 
 
 class ChecksConfig(Frozen):

@@ -2,10 +2,10 @@
 
 from ancrage.checks.base import Unscorable
 from ancrage.evaluator import Subject
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 
 
-def source_of(subject: Subject) -> Source:
+def source_of(subject: Subject) -> IndexedStudy:
     """The indexed study of ``subject``.
 
     Raises:

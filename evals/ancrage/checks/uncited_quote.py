@@ -9,7 +9,7 @@ from ancrage.citations import QuotedPassage
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
 from ancrage.quotes import find_passage
-from ancrage.source import Source
+from ancrage.studies import IndexedStudy
 
 _LONG = 5
 """Words from which a quoted passage passes for somebody's words, not for a term."""
@@ -73,7 +73,7 @@ def _claims(text: str, quote: QuotedPassage) -> bool:
     return words > 1 and bool(introduced and _SPEAKS.search(before + " " + after))
 
 
-def _known(subject: Subject, source: Source, quote: QuotedPassage) -> bool:
+def _known(subject: Subject, source: IndexedStudy, quote: QuotedPassage) -> bool:
     """Whether the passage repeats a question, the study's title or the conversation."""
     given = subject.case.input
     texts = (

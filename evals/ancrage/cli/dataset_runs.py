@@ -90,7 +90,7 @@ def _through_langfuse(
     from ancrage.report.terminal import print_run
     from ancrage.runs import recorded, run_experiment
     from ancrage.runs.progress import track
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     tracing = Tracing(session, folder)
     data = session.snapshot
@@ -101,7 +101,7 @@ def _through_langfuse(
                 data.cases(),
                 tracing.traced(recorded),
                 evaluators,
-                Sources(data),
+                Studies(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
                 drive=tracing.drive,

@@ -61,7 +61,7 @@ def experiment(
     from ancrage.runs import create_run, find_run, recorded, run_experiment
     from ancrage.runs.progress import track
     from ancrage.snapshot import open_snapshot
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     if resume and (snapshot or dataset or run_name):
         raise UsageError(
@@ -109,7 +109,7 @@ def experiment(
                 data.cases(),
                 recorded,
                 evaluators,
-                Sources(data),
+                Studies(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
             )
@@ -143,7 +143,7 @@ def score(
     from ancrage.evaluators import select
     from ancrage.runs import find_run, score_run
     from ancrage.runs.progress import track
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     folder = find_run(run)
     data = folder.snapshot()
@@ -152,7 +152,7 @@ def score(
             score_run(
                 folder,
                 select(judges, scorers),
-                Sources(data),
+                Studies(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
             )

@@ -63,7 +63,7 @@ def judge(
     from ancrage.report.terminal import print_run
     from ancrage.runs import find_run, score_run
     from ancrage.runs.progress import track
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     if judges == "none":
         raise UsageError("--judges none judges nothing: give three, one, or names")
@@ -78,7 +78,7 @@ def judge(
             score_run(
                 folder,
                 chosen,
-                Sources(data),
+                Studies(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
             )
@@ -259,10 +259,10 @@ def print_estimate(
     from ancrage.llm.estimate import Caller, estimate
     from ancrage.report.terminal import console, show
     from ancrage.runs import recorded
-    from ancrage.source import Sources
+    from ancrage.studies import Studies
 
     callers = [each for each in evaluators if isinstance(each, Caller)]
-    sources = Sources(data)
+    sources = Studies(data)
 
     async def subjects() -> AsyncIterator[Subject]:
         if folder:

@@ -280,7 +280,7 @@ def _cell(scores: dict[str, float], name: str) -> str:
 
 def _hidden(name: str) -> bool:
     """Rates are what a table compares; counts and coverage are in the interface."""
-    return name.endswith((".concerned", ".coverage")) or name == "cases"
+    return name.endswith((".failing", ".coverage")) or name == "cases"
 
 
 tasks = (push, publish, results, pull, score_traces)

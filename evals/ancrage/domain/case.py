@@ -72,7 +72,7 @@ class OutputState(StrEnum):
     TRUNCATED = "truncated"
     REFUSED = "refused"
     EMPTY = "empty"
-    OFF_WORLD = "off_world"
+    UNRECORDED_TOOL_CALL = "unrecorded_tool_call"
     """A replay asked for a tool output that was never recorded."""
     OVER_BUDGET = "over_budget"
     NOT_RUN = "not_run"

@@ -28,10 +28,10 @@ _MACHINERY = (
     "quotes",
 )
 _NEEDED_FOR = {
-    "sources": ("citations", "source.py"),
+    "sources": ("citations", "studies.py"),
     "tools": ("tools.py",),
-    "study": ("source.py",),
-    "quotes": ("citations", "source.py"),
+    "study": ("studies.py",),
+    "quotes": ("citations", "studies.py"),
     "figures": ("citations", "claims", "tools.py"),
 }
 """The code behind contexts and settlers, which decides verdicts too."""

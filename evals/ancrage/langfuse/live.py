@@ -26,7 +26,7 @@ from ancrage.snapshot.manifest import Filters, PseudonymMode
 from ancrage.snapshot.pseudonyms import Pseudonymiser
 from ancrage.snapshot.sources import open_source
 from ancrage.snapshot.take import take_snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 RECEIPT = "langfuse-traces.json"
 ENVIRONMENT = re.compile(r"(?!langfuse)[a-z0-9_-]{1,40}")
@@ -86,7 +86,7 @@ def check_production(
                 data.cases(),
                 recorded,
                 evaluators,
-                Sources(data),
+                Studies(data),
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
             )

@@ -47,7 +47,7 @@ from ancrage.langfuse.target import KEY, RunNote, Target
 from ancrage.langfuse.trace import text_of, value_of
 from ancrage.runs import RUNS, RunFolder, create_run
 from ancrage.runs.experiment import close
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 EVERYTHING = "core,dataset,io,experimentMetadata,scores"
 Owner = tuple[str, str]
@@ -101,7 +101,7 @@ def pull(
         "versions": ours.versions if ours else {},
     }
     folder.save(folder.run.model_copy(update=made))
-    return _fill(folder, found, items, source, Sources(snapshot))
+    return _fill(folder, found, items, source, Studies(snapshot))
 
 
 def _fill(
@@ -109,7 +109,7 @@ def _fill(
     experiment: Experiment,
     items: Sequence[ItemRow],
     dataset: Dataset,
-    sources: Sources,
+    sources: Studies,
 ) -> Pulled:
     case_of = {item.id: name for name, item in dataset.by_case.items()}
     entries: list[Scored] = []

@@ -139,15 +139,15 @@ def run_scores(
     timestamp: datetime,
     judges: Iterable["Account"] = (),
 ) -> Iterator[ScoreBody]:
-    """The scores of the run: per mode rate, coverage and number concerned; the coverage of each
+    """The scores of the run: per mode rate, coverage and number failing; the coverage of each
     judge, over usable answers; cases by state."""
     values: dict[str, tuple[float | None, str | None]] = {}
     for summary in summaries:
         name, cases = summary.mode.name, summary.cases
         ordered = sorted(summary.reasons.items(), key=lambda each: (-each[1], each[0]))
         reasons = "; ".join(f"{count} × {reason}" for reason, count in ordered)
-        values[f"{name}.rate"] = (summary.rate, f"{summary.concerned} of {summary.scored} scored")
-        values[f"{name}.concerned"] = (float(summary.concerned), None)
+        values[f"{name}.rate"] = (summary.rate, f"{summary.failing} of {summary.scored} scored")
+        values[f"{name}.failing"] = (float(summary.failing), None)
         values[f"{name}.coverage"] = (
             summary.scored / cases if cases else None,
             f"{summary.scored} of {cases} cases" + (f"; unscored: {reasons}" if reasons else ""),

@@ -12,7 +12,7 @@ from ancrage.llm import Tool
 Policy = Literal["strict", "lenient"]
 
 
-class OffWorld(AncrageError):  # noqa: N818 - a state of the replay, see OutputState.OFF_WORLD
+class OffWorld(AncrageError):  # noqa: N818 - a state of the replay, see OutputState.UNRECORDED_TOOL_CALL
     """The replay asked for something that was never recorded."""
 
 

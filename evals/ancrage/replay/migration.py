@@ -15,8 +15,8 @@ from ancrage.evaluator import Subject
 from ancrage.llm import add_usage
 from ancrage.replay.plan import Plan
 from ancrage.runs import RunFolder
-from ancrage.source import Sources
 from ancrage.stats import fates
+from ancrage.studies import Studies
 
 ANY = "any_defect"
 _ANY = Mode(
@@ -160,7 +160,7 @@ def measure(side: Group) -> Measures:
     usages = []
     cited = faithful = 0
     for folder in _folders(side):
-        sources = Sources(folder.snapshot())
+        sources = Studies(folder.snapshot())
         for output in folder.outputs():
             states[output.state.value] += 1
             if output.usage and output.usage.calls:

@@ -54,7 +54,7 @@ class Replay:
         except asyncio.CancelledError:
             raise
         except OffWorld as miss:
-            reply = Reply(state=OutputState.OFF_WORLD, reason=str(miss))
+            reply = Reply(state=OutputState.UNRECORDED_TOOL_CALL, reason=str(miss))
         except ToolFailed as failure:
             reason = f"a tool failed, as it did in production, and nothing caught it: {failure}"
             reply = Reply(state=OutputState.FAILED, reason=reason)
@@ -67,7 +67,7 @@ class Replay:
             # Also when the assistant went on as if nothing had happened: what it then says
             # rests on a world that was not recorded.
             reply = reply.model_copy(
-                update={"state": OutputState.OFF_WORLD, "reason": tools.misses[0]}
+                update={"state": OutputState.UNRECORDED_TOOL_CALL, "reason": tools.misses[0]}
             )
             details["misses"] = list(tools.misses)
         if tools.near:

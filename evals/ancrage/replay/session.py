@@ -21,7 +21,7 @@ from ancrage.replay.plan import Plan, Settings, make_plan
 from ancrage.replay.producer import Replay
 from ancrage.runs import RUNS, Producer, RunFolder, create_run, find_run, list_runs, run_experiment
 from ancrage.snapshot import Snapshot
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 KIND = "replay"
 
@@ -268,7 +268,7 @@ async def carry_out(
 
     Complete ones are left alone, unless calls failed in them: those are made again.
     """
-    sources = Sources(session.snapshot)
+    sources = Studies(session.snapshot)
     runs: list[Run] = []
     for folder in folders:
         if folder.run.state is RunState.COMPLETE and not failed_calls(folder):

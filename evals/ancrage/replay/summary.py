@@ -16,7 +16,7 @@ class World(Frozen):
     """How far the outputs of a run stayed within the frozen world, and what they took."""
 
     outputs: int
-    off_world: int
+    unrecorded_tool_call: int
     near: int
     """Cases of which at least one call was answered by a recorded one that is only close."""
     misses: tuple[tuple[str, int], ...]
@@ -35,7 +35,7 @@ def world(outputs: Iterable[Output]) -> World:
     usages = []
     for output in outputs:
         counts["outputs"] += 1
-        counts["off_world"] += output.state is OutputState.OFF_WORLD
+        counts["unrecorded_tool_call"] += output.state is OutputState.UNRECORDED_TOOL_CALL
         counts["near"] += bool(output.details.get("near"))
         recorded = output.details.get("misses")
         misses.update(str(each) for each in recorded) if isinstance(recorded, list) else None
@@ -44,7 +44,7 @@ def world(outputs: Iterable[Output]) -> World:
     usage = add_usage(usages)
     return World(
         outputs=counts["outputs"],
-        off_world=counts["off_world"],
+        unrecorded_tool_call=counts["unrecorded_tool_call"],
         near=counts["near"],
         misses=tuple(misses.most_common(10)),
         answered=usage.calls,
@@ -69,10 +69,12 @@ def lines(run: Run, seen: World) -> list[tuple[str, str, bool]]:
         if plan.not_sent:
             names = ", ".join(sorted(plan.not_sent))
             said.append(("Not sent", f"recorded in production but not sent again: {names}", True))
-        words = f"{settings['tools']}; {seen.off_world} of {seen.outputs} outputs left it"
+        words = (
+            f"{settings['tools']}; {seen.unrecorded_tool_call} of {seen.outputs} outputs left it"
+        )
         if seen.near:
             words += f"; {seen.near} used a recorded call that is only close"
-        said.append(("Frozen world", words, bool(seen.off_world or seen.near)))
+        said.append(("Frozen world", words, bool(seen.unrecorded_tool_call or seen.near)))
         cached = _calls(run).get("cached", 0)
         said.append(("Spent", _spent(seen, run), bool(cached)))
     return said

@@ -126,7 +126,7 @@ def interval(row: ModeSummary) -> tuple[float, float]:
     """Wilson's 95 % interval of the row's rate, as fractions."""
     from ancrage.stats.intervals import wilson
 
-    low, high = wilson(row.concerned, row.scored)
+    low, high = wilson(row.failing, row.scored)
     return low, high
 
 
@@ -136,4 +136,4 @@ def rate(row: ModeSummary) -> str:
         return "no scored answer"
     low, high = interval(row)
     percent = f"{row.rate * 100:.1f} % [{low * 100:.1f}, {high * 100:.1f}]"
-    return f"{row.concerned}/{row.scored} = {percent}"
+    return f"{row.failing}/{row.scored} = {percent}"

@@ -11,7 +11,7 @@ from ancrage.report.payload import body, row, script_json
 from ancrage.report.sources import Shelves
 from ancrage.report.text import line
 from ancrage.runs import ModeSummary
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 
 def write_html(report: Report, path: Path) -> None:
@@ -44,7 +44,7 @@ def render(report: Report) -> Iterator[str]:
 
 def _answers(report: Report) -> Iterator[tuple[Markup, Markup]]:
     """For each case, what the list shows of it and what its page shows, as JSON."""
-    shelves = Shelves(Sources(report.view.snapshot))
+    shelves = Shelves(Studies(report.view.snapshot))
     for number, item in enumerate(report.view.items(), start=1):
         yield script_json(row(item, number)), script_json(body(item, shelves.of(item)))
 

@@ -17,7 +17,7 @@ from ancrage.report.sources import PassedQuote, Shelf, Shelves, passed_quotes
 from ancrage.report.terminal import label
 from ancrage.report.text import TIERS, difference, line, segments, visible
 from ancrage.runs import Item, RunView
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 WIDE = 110
 """Columns from which a finding and its source stand side by side."""
@@ -46,7 +46,7 @@ def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
         raise UsageError(f"this run has no failure mode {mode!r}{_closest(mode, modes)}")
     wanted = _case_id(view, case)
     item = next(each for each in view.items() if each.case.id == wanted)
-    shelf = Shelves(Sources(view.snapshot)).of(item)
+    shelf = Shelves(Studies(view.snapshot)).of(item)
     return Shown(
         item,
         tuple(each for each in item.findings if mode in (None, each.mode)),

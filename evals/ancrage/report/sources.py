@@ -7,7 +7,7 @@ from ancrage.citations import Grammar
 from ancrage.domain import Message, OutputState, Passage
 from ancrage.evaluator import Subject
 from ancrage.runs import Item
-from ancrage.source import Source, Sources
+from ancrage.studies import IndexedStudy, Studies
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PassedQuote:
 class Shelf:
     """A study with each respondent's messages in order."""
 
-    source: Source
+    source: IndexedStudy
     grammar: Grammar | None = None
     """How the answers cite."""
 
@@ -50,7 +50,7 @@ class Shelf:
 class Shelves:
     """The studies behind a run's answers."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Studies) -> None:
         self._sources = sources
         self._last: Shelf | None = None
 

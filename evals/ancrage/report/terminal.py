@@ -137,7 +137,7 @@ def _table(report: Report) -> Table:
     for row in report.modes:
         table.add_row(
             row.mode.name,
-            Text(str(row.concerned), "bold red" if row.concerned else "green"),
+            Text(str(row.failing), "bold red" if row.failing else "green"),
             f"{row.total:g}",
             rate(row),
             Text(str(row.unscored), "yellow" if row.unscored else ""),

@@ -24,7 +24,7 @@ from ancrage.domain import (
 from ancrage.evaluator import Evaluator
 from ancrage.runs.record import RunFolder, ScoringFolder, finish
 from ancrage.runs.scoring import evaluate, release
-from ancrage.source import Sources
+from ancrage.studies import Studies
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ async def run_experiment(
     cases: Iterable[Case],
     produce: Producer,
     evaluators: Sequence[Evaluator],
-    sources: Sources,
+    sources: Studies,
     *,
     concurrency: int = 1,
     on_item: OnItem | None = None,
@@ -134,7 +134,7 @@ async def run_experiment(
 async def score_run(
     folder: RunFolder,
     evaluators: Sequence[Evaluator],
-    sources: Sources,
+    sources: Studies,
     *,
     concurrency: int = 1,
     on_item: OnItem | None = None,
@@ -158,7 +158,7 @@ async def score_run(
 
 
 def close(
-    folder: RunFolder, scoring: ScoringFolder, sources: Sources, *, interrupted: bool = False
+    folder: RunFolder, scoring: ScoringFolder, sources: Studies, *, interrupted: bool = False
 ) -> Run:
     """Count what the journals hold, write both manifests, and return the run's."""
     states = Counter(output.state for output in folder.outputs())

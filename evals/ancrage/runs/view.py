@@ -25,7 +25,7 @@ NOT_RUN = "the run did not come to it"
 
 
 class ModeSummary(Frozen):
-    """One row of the overview: ``cases == scored + unscored``, ``concerned <= scored``."""
+    """One row of the overview: ``cases == scored + unscored``, ``failing <= scored``."""
 
     mode: FailureMode
     evaluator: str
@@ -35,7 +35,7 @@ class ModeSummary(Frozen):
     scored: int
     """The denominator of the rate."""
     unscored: int
-    concerned: int
+    failing: int
     """Answers whose score is above zero."""
     total: float
     """The sum of the scores: how many defects in all."""
@@ -44,8 +44,8 @@ class ModeSummary(Frozen):
 
     @property
     def rate(self) -> float | None:
-        """Share of scored answers concerned; None when none was scored."""
-        return self.concerned / self.scored if self.scored else None
+        """Share of scored answers failing; None when none was scored."""
+        return self.failing / self.scored if self.scored else None
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class RunView:
                     reasons[score.name][score.reason or "no reason given"] += 1
                     continue
                 counts[score.name]["scored"] += 1
-                counts[score.name]["concerned"] += score.value > 0
+                counts[score.name]["failing"] += score.value > 0
                 totals[score.name] += score.value
         rows = []
         for info, _ in self.evaluators.values():
@@ -150,7 +150,7 @@ class RunView:
                         cases=cases,
                         scored=scored,
                         unscored=cases - scored,
-                        concerned=counts[mode.name]["concerned"],
+                        failing=counts[mode.name]["failing"],
                         total=totals[mode.name],
                         reasons=dict(reasons[mode.name].most_common()),
                     )

@@ -20,7 +20,7 @@ _KEPT = 32
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexedStudy:
     """One study, indexed."""
 
     study: Study
@@ -84,7 +84,7 @@ class Source:
         return IdIndex({each.respondent_id for each in self.study.messages}, self.policy)
 
 
-class Sources:
+class Studies:
     """The indexed studies of a snapshot, built when first asked for."""
 
     def __init__(self, snapshot: "Snapshot", config: Config | None = None) -> None:
@@ -92,19 +92,19 @@ class Sources:
         self.snapshot = snapshot
         self._policy = config.table("ids", IdPolicy)
         self.grammar = load_grammar(config)
-        self._kept: OrderedDict[str, Source | None] = OrderedDict()
+        self._kept: OrderedDict[str, IndexedStudy | None] = OrderedDict()
 
     def subject(self, case: Case, output: Output) -> Subject:
         """An output ready to be evaluated."""
         return Subject(case, output, self.of(case), self.grammar)
 
-    def of(self, case: Case) -> Source | None:
+    def of(self, case: Case) -> IndexedStudy | None:
         """The source of a case; None when it has none or the snapshot no longer holds it."""
         if case.study_id is None:
             return None
         if case.study_id not in self._kept:
             study = self.snapshot.study(case.study_id)
-            self._kept[case.study_id] = Source(study, self._policy) if study else None
+            self._kept[case.study_id] = IndexedStudy(study, self._policy) if study else None
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(case.study_id)
