@@ -1,6 +1,10 @@
 """Errors a user can act on, and the exit codes that every command keeps to."""
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class ExitCode(IntEnum):
@@ -35,3 +39,12 @@ class GateError(AncrageError):
     """Complete work whose figures fall short of what was asked."""
 
     exit_code = ExitCode.BELOW_GATE
+
+
+def describe(error: "ValidationError") -> str:
+    """The first fault in one line, ``field: what is wrong``, and how many others there are."""
+    faults = error.errors(include_url=False, include_input=False, include_context=False)
+    first = faults[0]
+    field = ".".join(str(part) for part in first["loc"]) or "value"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"

@@ -10,9 +10,8 @@ from pydantic import ValidationError
 
 from ancrage.abstention.cases import CaseFile, CaseId, QACase
 from ancrage.abstention.rows import DoubtfulError, parse, read_text
-from ancrage.config import describe
 from ancrage.domain import Frozen, JsonValue, OutputState, Usage
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.runs.journal import Journal
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from ancrage.abstention.model import (
     RuleRef,
 )
 from ancrage.abstention.verdict import UNSCORED, Cause, Rule
-from ancrage.config import describe
 from ancrage.domain import OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.stats import wilson
 
 EVALUATION = "evaluation.json"

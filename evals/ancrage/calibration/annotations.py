@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ancrage.calibration.labels import Label, Labels, hash_of, latest
-from ancrage.config import describe
+from ancrage.errors import describe
 from ancrage.langfuse.connection import Connection, connect
 from ancrage.langfuse.items import item_id
 from ancrage.langfuse.receipt import published_target

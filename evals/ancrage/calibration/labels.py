@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import Frozen, Output
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 Split = Literal["train", "held-out"]
 

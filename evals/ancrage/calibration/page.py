@@ -16,9 +16,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ancrage.calibration.labels import Label, hash_of
-from ancrage.config import describe, load
+from ancrage.config import load
 from ancrage.domain import Output, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.judges.context import Block, material
 from ancrage.judges.definition import Definition, Mode
 from ancrage.judges.select import definitions

@@ -6,9 +6,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ancrage.calibration.pairs import Calibration, Disagreement, ModeCalibration
-from ancrage.config import describe
 from ancrage.domain import EvaluatorInfo
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 CALIBRATIONS = Path("calibrations")
 

@@ -1,25 +1,19 @@
 """Code checks: one file each, found by being here or in the modules of ``[checks]``."""
 
-import hashlib
-import importlib
-import inspect
-import json
 import pkgutil
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.metadata import entry_points
-from pathlib import Path
+from importlib import import_module
 from types import ModuleType
 
 from ancrage.checks.base import CodeCheck, Unscorable, check, finding
 from ancrage.config import Config, load
 from ancrage.domain import Frozen
 from ancrage.errors import UsageError
-from ancrage.fingerprint import code_version
+from ancrage.fingerprint import code_version, content_version
+from ancrage.plugins import installed, load_module
 
 __all__ = ["CodeCheck", "Unscorable", "check", "finding", "load_checks"]
-
-_MACHINERY = ("checks/base.py", "citations", "quotes", "ids.py", "studies.py")
 
 
 class ChecksConfig(Frozen):
@@ -34,9 +28,8 @@ class ChecksConfig(Frozen):
 def load_checks(config: Config | None = None) -> list[CodeCheck]:
     """Every code check, sorted by name, each with the version of what its verdict depends on.
 
-    A version is a hash of the check's file, of the code that parses citations and verifies
-    quotes, and of the tables ``[citations]`` and ``[ids]``: scores of two versions never pass
-    for comparable.
+    A version is a hash of what the check's code reaches (see ``ancrage.fingerprint``) and of the
+    tables ``[citations]`` and ``[ids]``: scores of two versions never pass for comparable.
 
     Raises:
         UsageError: a module cannot be imported, two checks share a name, or ``skip`` names none.
@@ -44,7 +37,6 @@ def load_checks(config: Config | None = None) -> list[CodeCheck]:
     config = config or load()
     options = config.table("checks", ChecksConfig)
     tables = {name: config.tables.get(name, {}) for name in ("citations", "ids")}
-    settings = json.dumps(tables, sort_keys=True, default=str)
     found: dict[str, CodeCheck] = {}
     for module in _modules(options):
         for each in vars(module).values():
@@ -52,7 +44,9 @@ def load_checks(config: Config | None = None) -> list[CodeCheck]:
                 continue
             if each.name in found:
                 raise UsageError(f"two checks are named {each.name!r}; rename one")
-            found[each.name] = replace(each, version=_version(each, settings))
+            found[each.name] = replace(
+                each, version=content_version(code_version(each.function), tables)
+            )
     unknown = set(options.skip) - found.keys()
     if unknown:
         raise UsageError(f"[checks] skip: no check named {min(unknown)!r}")
@@ -61,17 +55,8 @@ def load_checks(config: Config | None = None) -> list[CodeCheck]:
 
 def _modules(options: ChecksConfig) -> Iterator[ModuleType]:
     for info in pkgutil.iter_modules(__path__):
-        yield importlib.import_module(f"{__name__}.{info.name}")
-    for entry in entry_points(group="ancrage.checks"):
-        yield importlib.import_module(entry.module)
+        yield import_module(f"{__name__}.{info.name}")
+    for name, entry in installed("ancrage.checks").items():
+        yield load_module(entry.module, setting=f"entry point {name!r} of ancrage.checks")
     for name in options.modules:
-        try:
-            yield importlib.import_module(name)
-        except ImportError as error:
-            raise UsageError(f"[checks] modules: cannot import {name!r}: {error}") from None
-
-
-def _version(each: CodeCheck, settings: str) -> str:
-    digest = hashlib.sha256((code_version(*_MACHINERY) + settings).encode())
-    digest.update(Path(inspect.getfile(each.function)).read_bytes())
-    return digest.hexdigest()[:12]
+        yield load_module(name, setting="[checks] modules")

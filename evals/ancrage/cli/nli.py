@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from invoke.context import Context
 
 from ancrage.cli.shell import Number, Whole, command
-from ancrage.errors import ExitCode, UsageError
+from ancrage.errors import ExitCode, UsageError, describe
 
 if TYPE_CHECKING:
     from ancrage.nli import NLISettings
@@ -19,7 +19,7 @@ _MODEL = {
 def _settings(model: str, offline: bool, **others: Any) -> "NLISettings":
     from pydantic import ValidationError
 
-    from ancrage.config import describe, load
+    from ancrage.config import load
     from ancrage.nli import NLISettings
 
     settings = load().table("nli", NLISettings).model_dump()

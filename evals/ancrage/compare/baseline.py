@@ -12,9 +12,8 @@ import numpy as np
 from pydantic import Field, PositiveFloat, ValidationError, model_validator
 
 from ancrage.compare.results import Group, Mode, Origin, Results
-from ancrage.config import describe
 from ancrage.domain import Frozen, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 FOLDER = "baselines"
 

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
-from ancrage.config import Config, describe
+from ancrage.config import Config
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

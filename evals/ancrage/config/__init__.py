@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
-__all__ = ["Config", "describe", "load", "secret"]
+__all__ = ["Config", "load", "secret"]
 
 TABLES = (
     "assistant",
@@ -59,15 +59,6 @@ class Config:
     def root(self) -> Path:
         """The folder that relative paths of the configuration start from."""
         return self.path.parent if self.path else Path.cwd()
-
-
-def describe(error: ValidationError) -> str:
-    """The first fault in one line, ``field: what is wrong``, and how many others there are."""
-    faults = error.errors(include_url=False, include_input=False, include_context=False)
-    first = faults[0]
-    field = ".".join(str(part) for part in first["loc"]) or "value"
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"
 
 
 @cache

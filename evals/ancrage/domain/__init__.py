@@ -1,5 +1,6 @@
 """The nouns of the project, as frozen pydantic models."""
 
+from ancrage.domain.anchors import Anchors, QuoteRecord
 from ancrage.domain.base import Frozen, JsonValue
 from ancrage.domain.case import (
     Answer,
@@ -16,6 +17,7 @@ from ancrage.domain.run import EvaluatorInfo, Output, Run, RunState, Scored, Sco
 from ancrage.domain.study import Message, Question, Study
 
 __all__ = [
+    "Anchors",
     "Answer",
     "Case",
     "CaseInput",
@@ -31,6 +33,7 @@ __all__ = [
     "Passage",
     "Provenance",
     "Question",
+    "QuoteRecord",
     "Run",
     "RunState",
     "Score",

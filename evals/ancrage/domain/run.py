@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from ancrage.domain.anchors import Anchors
 from ancrage.domain.base import Frozen, JsonValue
 from ancrage.domain.case import Answer, OutputState, ToolCall, Usage
 from ancrage.domain.finding import Evaluation, FailureMode
@@ -89,3 +90,5 @@ class Scored(Frozen):
 
     case_id: str
     evaluations: tuple[Evaluation, ...]
+    anchors: Anchors | None = None
+    """How the answer was read; None where there was no answer to read."""

@@ -10,6 +10,8 @@ class Question(Frozen):
 
     ref: str = Field(min_length=1)
     text: str
+    options: tuple[str, ...] = ()
+    """The answers that respondents could choose from, when the question is closed."""
 
 
 class Message(Frozen):

@@ -9,7 +9,6 @@ from typing import Generic, Protocol, TypeVar
 
 from pydantic import Field, ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import (
     Answer,
     Case,
@@ -20,7 +19,7 @@ from ancrage.domain import (
     OutputState,
     Provenance,
 )
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Subject
 from ancrage.hallucination.context import called, output_of
 

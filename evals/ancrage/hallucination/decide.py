@@ -16,8 +16,8 @@ from ancrage.hallucination.wording import subjective, values
 
 def decision_version() -> str:
     """Changes with all the code that makes a verdict of claim, context and opinions."""
-    own = (f"hallucination/{name}.py" for name in ("code", "context", "decide", "reply", "wording"))
-    return code_version(*own, "claims", "quotes", "tools.py")
+    own = (f"ancrage.hallucination.{name}" for name in ("code", "context", "decide", "reply"))
+    return code_version(*own)
 
 
 def settle(

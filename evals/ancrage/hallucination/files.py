@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
-from ancrage.config import describe
 from ancrage.domain import Frozen, JsonValue
-from ancrage.errors import AncrageError, ExitCode, UsageError
+from ancrage.errors import AncrageError, ExitCode, UsageError, describe
 from ancrage.hallucination.context import make_run, recorded_context
 from ancrage.hallucination.extract import RULES_ALONE
 from ancrage.hallucination.model import HallucinationResult, State, Verdict

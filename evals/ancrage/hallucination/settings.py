@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from ancrage.config import Config, describe, load
+from ancrage.config import Config, load
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.hallucination.context import GetContext, anchored_context
 from ancrage.hallucination.scorer import HallucinationScorer, hallucination_scorer
 from ancrage.hallucination.verifiers import LLMVerifier

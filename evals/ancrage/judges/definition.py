@@ -7,9 +7,8 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from ancrage.config import describe
 from ancrage.domain import FailureMode, Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 Context = Literal["question", "history", "study", "sources", "tools"]
 """``question``: what was asked. ``history``: the turns before it. ``study``: its title and

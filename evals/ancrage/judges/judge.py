@@ -23,18 +23,9 @@ MAX_MATERIAL = 400_000
 """Characters of material that a judge is shown; more is unscored, never cut."""
 _REASONS = {"refused": "refusal", "over_budget": "budget"}
 _MACHINERY = (
-    *(f"judges/{name}.py" for name in ("context", "contract", "prompt", "settle")),
-    "llm/structured.py",
-    "quotes",
+    *(f"ancrage.judges.{name}" for name in ("contract", "prompt")),
+    "ancrage.llm.structured",
 )
-_NEEDED_FOR = {
-    "sources": ("citations", "studies.py"),
-    "tools": ("tools.py",),
-    "study": ("studies.py",),
-    "quotes": ("citations", "studies.py"),
-    "figures": ("citations", "claims", "tools.py"),
-}
-"""The code behind contexts and settlers, which decides verdicts too."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +150,9 @@ def judge_version(definition: Definition, tier: Tier) -> str:
 
 def _code(definition: Definition) -> list[str]:
     """The code that decides the verdicts of a judge beside its model."""
-    uses = {*definition.context, *(mode.settled_by for mode in definition.modes)}
-    return [*_MACHINERY, *(name for use in uses for name in _NEEDED_FOR.get(use or "", ()))]
+    settlers = {mode.settled_by for mode in definition.modes} - {None}
+    shown = [f"ancrage.judges.context:_{name}" for name in definition.context]
+    return [*_MACHINERY, *shown, *(["ancrage.judges.settle"] if settlers else [])]
 
 
 def _all_settled(settled: Mapping[str, Settled]) -> bool:

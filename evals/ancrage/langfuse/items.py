@@ -24,7 +24,7 @@ from ancrage.domain import (
     Study,
     Usage,
 )
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.langfuse.trace import asked, text_of, value_of
 
 KEY = "ancrage"
@@ -215,8 +215,6 @@ def to_case(item: DatasetItem) -> Case:
             )
         return _foreign(item)
     except ValidationError as error:
-        from ancrage.config import describe
-
         raise UsageError(f"item {item.id} of {item.dataset_name}: {describe(error)}") from None
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.langfuse.proof import Missing
 from ancrage.langfuse.target import Target
 from ancrage.runs import RunFolder

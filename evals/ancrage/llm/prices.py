@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from ancrage.config import Config, describe
+from ancrage.config import Config
 from ancrage.domain import Frozen, Usage
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 
 class Price(Frozen):

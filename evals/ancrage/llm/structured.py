@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import OutputState, Usage
+from ancrage.errors import describe
 from ancrage.llm.request import Completion, JsonSchema, Request, add_usage
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from ancrage.config import Config, describe
+from ancrage.config import Config
 from ancrage.domain import Frozen, JsonValue
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 OPENAI = "https://api.openai.com/v1"
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import Field, ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import Frozen
-from ancrage.errors import ExitCode, UsageError
+from ancrage.errors import ExitCode, UsageError, describe
 from ancrage.nli.bench import Inputs, Result, run
 from ancrage.nli.calibrate import fit
 from ancrage.nli.datasets import Dataset, read_dataset

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.nli.conformal import learn_then_test, risk_controlled
 from ancrage.nli.thresholds import Bools, Decision, Decisions, Floats, Ints
 
@@ -275,8 +275,6 @@ def read(path: str | Path) -> Calibration:
         UsageError: there is none, or it cannot be read.
     """
     from pydantic import ValidationError
-
-    from ancrage.config import describe
 
     try:
         return Calibration.model_validate_json(Path(path).read_text(encoding="utf-8"))

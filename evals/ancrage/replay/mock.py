@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError, field_validator
 
-from ancrage.config import describe
 from ancrage.domain import Answer, Case, Frozen, Output, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 
 class MockAnswer(Frozen):

@@ -10,9 +10,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import Case, Frozen, JsonValue
-from ancrage.errors import AncrageError, UsageError
+from ancrage.errors import AncrageError, UsageError, describe
 from ancrage.llm import Tier, recorded_parameters
 from ancrage.replay.assistant import Assistant
 from ancrage.replay.frozen import Policy

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ancrage.config import Config, describe
+from ancrage.config import Config
 from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.llm import LLM, Tier, read_tiers
 from ancrage.replay.assistant import Assistant

@@ -7,8 +7,7 @@ from typing import Generic, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ancrage.config import describe
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 
 M = TypeVar("M", bound=BaseModel)
 

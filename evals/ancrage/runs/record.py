@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ancrage import __version__
-from ancrage.config import describe
 from ancrage.domain import (
     EvaluatorInfo,
     JsonValue,
@@ -30,7 +29,7 @@ from ancrage.domain import (
     Scoring,
     SnapshotRef,
 )
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.runs.journal import Journal, read_latest
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from pydantic import ValidationError
 from pydantic_core import from_json
 
-from ancrage.config import describe
 from ancrage.domain import Case, OutputState, Study
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.snapshot.folder import (
     CASES,
     MANIFEST,

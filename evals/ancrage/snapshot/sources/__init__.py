@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ancrage.config import Config, describe
+from ancrage.config import Config
 from ancrage.domain import Case, Study
-from ancrage.errors import UsageError
+from ancrage.errors import UsageError, describe
 from ancrage.snapshot.manifest import Reject
 
 BUILT_IN = {

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationError
 
-from ancrage.config import describe
 from ancrage.domain import Case, Frozen, Study
+from ancrage.errors import describe
 from ancrage.snapshot.folder import Seen
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window, validated

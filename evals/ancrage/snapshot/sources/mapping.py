@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
-from ancrage.config import describe
 from ancrage.domain import (
     Answer,
     Case,
@@ -21,6 +20,7 @@ from ancrage.domain import (
     ToolCall,
     Turn,
 )
+from ancrage.errors import describe
 from ancrage.snapshot.sources.fields import (
     FieldError,
     at,

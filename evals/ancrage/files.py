@@ -1,0 +1,144 @@
+"""Files: atomic writes, JSON Lines with line numbers, models whose faults name file and field."""
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ancrage.errors import UsageError, describe
+
+M = TypeVar("M", bound=BaseModel)
+_BOM = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """One line of a file that is not blank, without its line break."""
+
+    number: int
+    offset: int
+    """Where the line begins, in bytes."""
+    content: bytes
+
+
+def write_atomic(
+    path: Path, content: str | bytes | Iterable[str | bytes], *, private: bool = False
+) -> None:
+    """Put ``content`` at ``path`` in one step: a reader sees the old file or the new, whole one.
+
+    A symbolic link is followed. Folders on the way are made. ``private`` files can be read by
+    their owner alone; others have the permissions of the file that they replace, or the usual.
+
+    Raises:
+        UsageError: ``path`` is a folder, a device or a pipe.
+        OSError: the file cannot be written; what was there before is untouched.
+    """
+    target = path.resolve()
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        raise UsageError(f"{path} is not a file that can be replaced")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pieces = [content] if isinstance(content, str | bytes) else content
+    handle, draft = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for piece in pieces:
+                file.write(piece.encode() if isinstance(piece, str) else piece)
+        if not private:
+            Path(draft).chmod(stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        Path(draft).replace(target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def save_model(path: Path, model: BaseModel, *, private: bool = False) -> None:
+    """Write ``model`` as indented JSON, in one step."""
+    write_atomic(path, model.model_dump_json(indent=2) + "\n", private=private)
+
+
+def read_model(path: Path, model: type[M]) -> M:
+    """The JSON file ``path`` as a ``model``.
+
+    Raises:
+        UsageError: there is no such file, or it is not valid; names file and field.
+    """
+    try:
+        return model.model_validate_json(path.read_bytes().removeprefix(_BOM))
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValidationError as error:
+        raise UsageError(f"{path}: {describe(error)}") from None
+
+
+def lines(path: Path, *, complete: bool = False) -> Iterator[Line]:
+    """The lines of ``path`` that are not blank; a byte order mark is no part of the first.
+
+    ``complete`` leaves out a last line without line break: one that was torn as it was written.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    offset = 0
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                start, offset = offset, offset + len(raw)
+                if complete and not raw.endswith(b"\n"):
+                    return
+                content = raw.rstrip(b"\r\n")
+                if number == 1:
+                    content = content.removeprefix(_BOM)
+                if content.strip():
+                    yield Line(number, start, content)
+    except FileNotFoundError:
+        raise UsageError(f"{path} does not exist") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Each line's number and its JSON value.
+
+    Raises:
+        UsageError: the file cannot be read, or a line is not JSON; names file and line.
+    """
+    for line in lines(path):
+        try:
+            yield line.number, json.loads(line.content)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{path}:{line.number}: not JSON: {error}") from None
+
+
+def read_jsonl(path: Path, model: type[M], *, complete: bool = False) -> Iterator[tuple[int, M]]:
+    """Each line's number and the ``model`` it holds.
+
+    Raises:
+        UsageError: the file cannot be read, or a line is not valid; names file, line and field.
+    """
+    for line in lines(path, complete=complete):
+        yield line.number, parse_line(path, line, model)
+
+
+def parse_line(path: Path, line: Line, model: type[M]) -> M:
+    """The ``model`` that a line of ``path`` holds.
+
+    Raises:
+        UsageError: it holds none; names file, line and field.
+    """
+    try:
+        return model.model_validate_json(line.content)
+    except ValidationError as error:
+        raise UsageError(f"{path}:{line.number}: {describe(error)}") from None
+
+
+def _umask() -> int:
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
