@@ -91,7 +91,19 @@ def load(folder: Path | None = None) -> Config:
 
 
 def secret(name: str) -> str | None:
-    """The environment variable ``name``, also looked up in ``.env``; None when unset or empty."""
+    """The environment variable ``name``, also looked up in ``.env``; None when unset or empty.
+
+    Blanks around it are dropped, and no message shows it from now on (``ancrage.redact``).
+
+    Raises:
+        UsageError: it holds a line break or another control character.
+    """
     from dotenv import dotenv_values
 
-    return os.environ.get(name) or dotenv_values(Path.cwd() / ".env").get(name) or None
+    from ancrage.redact import remember
+
+    value = os.environ.get(name) or dotenv_values(Path.cwd() / ".env").get(name) or ""
+    value = value.strip() if "PUBLIC" in name else remember(value)
+    if any(ord(character) < 32 or ord(character) == 127 for character in value):
+        raise UsageError(f"{name}: a line break or control character within it; write it anew")
+    return value or None
