@@ -17,6 +17,8 @@ class ExitCode(IntEnum):
     """The command could not start: bad option, bad file, bad configuration."""
     INCOMPLETE = 3
     """The work began and could not be completed; what was done is kept."""
+    INTERNAL = 70
+    """A fault of this program, told in one line and kept in a log (``EX_SOFTWARE``)."""
 
 
 class AncrageError(Exception):

@@ -41,12 +41,27 @@ def test_the_list_reads_like_a_table_of_contents() -> None:
 
 
 def test_every_option_of_every_command_has_a_help_text() -> None:
-    from ancrage.cli import namespace
+    from ancrage.cli import MODULES, find_command
 
-    for name, task in namespace.tasks.items():
-        assert task.__doc__, name
-        for argument in task.get_arguments():
-            assert argument.help, f"{name} --{argument.name}"
+    for name in MODULES:
+        command = find_command(name)
+        assert command.summary, name
+        assert len(command.summary) < 60, name
+        declared = {str(each.name).replace("_", "-") for each in command.parameters}
+        assert set(command.help) == declared, name
+
+
+def test_every_declared_command_is_listed() -> None:
+    from importlib import import_module
+
+    from ancrage.cli import MODULES
+
+    declared = {
+        command.name: module
+        for module in set(MODULES.values())
+        for command in import_module(f"ancrage.cli.{module}").tasks
+    }
+    assert declared == MODULES
 
 
 def test_audit_of_the_demonstration_then_show_then_score(tmp_path: Path) -> None:
@@ -77,7 +92,7 @@ def test_audit_of_the_demonstration_then_show_then_score(tmp_path: Path) -> None
         "001",
         "002",
     ]
-    again = run("report", "--run", "one", cwd=tmp_path)
+    again = run("report", "one", cwd=tmp_path)
     assert again.returncode == 0
     table = audit.stdout.split("Failure mode")[1].split("Worst")[0]
     assert table in again.stdout
@@ -88,12 +103,11 @@ def test_audit_of_the_demonstration_then_show_then_score(tmp_path: Path) -> None
     [
         (("experiment", "--snapshot", "nowhere"), "invoke snapshot"),
         (("experiment", "--resume", "latest"), "invoke experiment"),
-        (("experiment", "--concurrency", "many"), "'many' is not a whole number"),
+        (("experiment", "--concurrency", "many"), "--concurrency many: give a whole number"),
         (("experiment", "--resume", "x", "--run-name", "y"), "leave out"),
-        (("report", "--run", "nope"), "no run"),
-        (("report", "nope"), "nope"),
+        (("report", "nope"), "no run"),
         (("show", "nope"), "no run"),
-        (("show",), "case"),
+        (("show",), "CASE"),
         (("experimnt",), "experimnt"),
         (("experiment", "--snapshto", "x"), "snapshto"),
     ],
@@ -194,7 +208,7 @@ def test_an_interrupted_run_says_so_and_exits_3(tmp_path: Path) -> None:
     scores.write_text("".join(scores.read_text().splitlines(keepends=True)[:4]))
     manifest = tmp_path / "runs/i/manifest.json"
     manifest.write_text(manifest.read_text().replace('"complete"', '"running"'))
-    ended = run("report", "--run", "i", cwd=tmp_path)
+    ended = run("report", "i", cwd=tmp_path)
     assert ended.returncode == 3
     assert "--resume" in ended.stdout + ended.stderr
 

@@ -104,7 +104,7 @@ def test_wrong_use_exits_2_with_one_line(
 
 def test_compare_groups_baselines_and_further_runs(place: Path) -> None:
     run("baseline", "set", "good", "--name", "old", cwd=place)
-    found = run("compare", "baseline:old", "twice", "--also", "worse", "--json", "c.json",
+    found = run("compare", "baseline:old", "twice", "worse", "--json", "c.json",
                 "--html", "c.html", cwd=place)  # fmt: skip
     assert found.returncode == 0, found.stderr
     assert "twice (2 runs)" in found.stdout

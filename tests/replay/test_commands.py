@@ -71,7 +71,7 @@ def test_a_replay_from_the_command_line(workplace: Path, data: Snapshot, cases: 
         assert "24 calls made" in out
         assert "from the cache" not in out
         assert re.search(r"cost 0\.0\d+ EUR", out)
-        code, out = run("report", "--run", "r-1")
+        code, out = run("report", "r-1")
         assert code == 0, out
         assert "Frozen world" in out, "how it was replayed is part of every report"
         again, out = run("replay", "--model", "new", "--run-name", "s")
@@ -126,7 +126,7 @@ def test_preflight_refuses_before_any_spend(workplace: Path, data: Snapshot) -> 
         (["--model", "x", "--prompt", "alive"], "--prompt"),
         (["--model", "x", "--params", "some"], "--params"),
         (["--model", "x", "--tools", "loose"], "--tools"),
-        (["--model", "x", "--repeat", "0", "--no-preflight"], "--repeat: at least 1"),
+        (["--model", "x", "--repeat", "0", "--no-preflight"], "--repeat 0: give a whole number"),
         ([], "[tiers.standard]"),
         (["--model", "x", "--endpoint", "http://127.0.0.1:9/v1"], "no connection"),
         (["--resume", "nothing"], "no run"),
@@ -250,7 +250,7 @@ def test_migration_adds_up(workplace: Path, data: Snapshot, cases: list[Case]) -
 
     with OpenAIServer(script) as server:
         configure(workplace, server)
-        code, out = run("migrate", "--models", "old", "new", "--run-name", "m", "--repeat", "2")
+        code, out = run("migrate", "old", "new", "--run-name", "m", "--repeat", "2")
         assert code == 0, out
         assert "new is worse than old" in out
         assert "+66.7 points over 12 cases" in out
@@ -258,7 +258,7 @@ def test_migration_adds_up(workplace: Path, data: Snapshot, cases: list[Case]) -
         assert "24/24 = 100.0 %" in out
         assert "8/24 = 33.3 %" in out
         made = len(server.calls)
-        code, again = run("migrate", "--models", "old", "new", "--run-name", "m")
+        code, again = run("migrate", "old", "new", "--run-name", "m")
         assert code == 0, again
         assert len(server.calls) == made
     assert {folder.path.name for folder in list_runs()} == {
@@ -391,7 +391,7 @@ def test_a_migration_out_of_budget_reports_and_is_taken_up_as_it_was_begun(
 ) -> None:
     with OpenAIServer(actor(cases)) as server:
         configure(workplace, server)
-        migrate = ["migrate", "--models", "old", "new", "--run-name", "m"]
+        migrate = ["migrate", "old", "new", "--run-name", "m"]
         code, out = run(*migrate, "--repeat", "1", "--budget-tokens", "1")
         assert code == 3, out
         assert "go on with: invoke migrate --models old new --run-name m" in out
@@ -414,8 +414,8 @@ def test_a_migration_out_of_budget_reports_and_is_taken_up_as_it_was_begun(
         ("[replay.key_arguments]\ncount_theme = ['them']\n", (), "no argument 'them'"),
         ("[replay.key_arguments]\ncount = []\n", (), "no such tool"),
         ("", ("--budget-cost", "5"), "needs the price of 'm'"),
-        ("", ("--budget-tokens", "-5"), "no bound"),
-        ("", ("--concurrency", "0"), "--concurrency: at least 1"),
+        ("", ("--budget-tokens", "-5"), "give a whole number"),
+        ("", ("--concurrency", "0"), "--concurrency 0: give"),
         ("key = 'NO_SUCH_KEY'\n", (), "set NO_SUCH_KEY"),
     ],
 )

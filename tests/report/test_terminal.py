@@ -211,7 +211,7 @@ def test_wrong_use_is_one_line_and_exits_2(project: Path) -> None:
         (("report", "--run", "nothing"), "report: no run answers to 'nothing'"),
         (("report", "--html", "no/where.html"), "the folder no does not exist"),
         (("report", "--html", "runs"), "--html runs: is a folder"),
-        (("report", "--worst", "-1"), "--worst -1: give 0 or more"),
+        (("report", "--worst", "-1"), "--worst -1: give a whole number"),
         (("show", "alhpa"), "the closest is 'alpha'"),
     ):
         done = invoke(project, *arguments)

@@ -1,30 +1,74 @@
-"""The commands, one module a concern; importing them loads nothing heavy."""
+"""The commands, one module a concern; a module loads when one of its commands is called."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from invoke.collection import Collection
+if TYPE_CHECKING:
+    from ancrage.cli.shell import Command
 
-_MODULES = (
-    "snapshot",
-    "experiment",
-    "judges",
-    "hallucination",
-    "replay",
-    "report",
-    "nli",
-    "qa",
-    "compare",
-    "langfuse",
-)
-"""In the order of a working day; each exposes ``tasks``, a tuple of Invoke tasks."""
+GROUPS: dict[str, dict[str, str]] = {
+    "Every day, in this order": {
+        "snapshot": "snapshot",
+        "experiment": "experiment",
+        "report": "report",
+        "show": "report",
+    },
+    "Another model, prompt or scorer": {
+        "cases": "replay",
+        "replay": "replay",
+        "migrate": "replay",
+        "preflight": "replay",
+        "score": "experiment",
+        "judge": "judges",
+        "label": "judges",
+        "calibrate": "judges",
+        "hallucination": "hallucination",
+        "verify": "nli",
+        "calibrate-nli": "nli",
+        "bench-nli": "nli",
+    },
+    "Questions with known answers": {
+        "qa": "qa",
+        "qa-check": "qa",
+        "qa-score": "qa",
+        "qa-compare": "qa",
+    },
+    "Change and noise": {
+        "compare": "compare",
+        "gate": "compare",
+        "baseline": "compare",
+        "history": "compare",
+    },
+    "Langfuse": {
+        "push": "langfuse",
+        "pull": "langfuse",
+        "publish": "langfuse",
+        "results": "langfuse",
+        "score-traces": "langfuse",
+    },
+}
+"""Each command with the module of this package that declares it, by what people come to do."""
+
+MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
-def _collect() -> Collection:
+def find_command(name: str) -> "Command":
+    """The command of that name; its module declares it in ``tasks``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    declared: tuple[Command, ...] = import_module(f"{__name__}.{MODULES[name]}").tasks
+    return next(command for command in declared if command.name == name)
+
+
+def __getattr__(attribute: str) -> Any:
+    """``namespace``: the collection that a project's ``tasks.py`` gives to Invoke."""
+    if attribute != "namespace":
+        raise AttributeError(attribute)
+    from invoke.collection import Collection
+
     collection = Collection()
-    for name in _MODULES:
-        for task in import_module(f"ancrage.cli.{name}").tasks:
-            collection.add_task(task)
+    for name in MODULES:
+        collection.add_task(find_command(name).task())
     return collection
-
-
-namespace = _collect()

@@ -1,38 +1,129 @@
-"""The console command ``ancrage``: the same tasks as ``invoke``, in any folder."""
+"""The console command ``ancrage``: the same commands as under ``invoke``, in any folder."""
 
+import shutil
 import sys
-from typing import NoReturn
+from collections.abc import Sequence
+from difflib import get_close_matches
 
-from invoke.exceptions import ParseError
-from invoke.program import Program
+import click
 
 from ancrage import __version__
-from ancrage.cli import namespace
-from ancrage.errors import ExitCode
+from ancrage.cli import GROUPS, MODULES, find_command
+from ancrage.cli.shell import Command, explain
+from ancrage.cli.shield import perform, prepare_streams, say, stop_at_once_when_asked_twice
+from ancrage.errors import ExitCode, UsageError
 
-
-class _Ancrage(Program):
-    """Invoke's program, but wrong use exits 2 where Invoke's own exits 1."""
-
-    def parse_core(self, argv: list[str] | None) -> None:
-        try:
-            super().parse_core(argv)
-        except ParseError as error:
-            _refuse(error)
-
-    def parse_tasks(self) -> None:
-        try:
-            super().parse_tasks()
-        except ParseError as error:
-            _refuse(error)
-
-
-def _refuse(error: ParseError) -> NoReturn:
-    sys.stderr.write(f"{error} (see: ancrage --list)\n")
-    sys.exit(ExitCode.WRONG_USE)
+_HELP = ("-h", "--help")
+_LEAST_WIDTH, _MOST_WIDTH = 40, 100
 
 
 def main() -> None:
     """Run the command line; modules that the configuration names may lie in this very folder."""
-    sys.path.append("")
-    _Ancrage(name="ancrage", binary="ancrage", namespace=namespace, version=__version__).run()
+    prepare_streams()
+    stop_at_once_when_asked_twice()
+    if "" not in sys.path:
+        sys.path.append("")
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # Nobody can be told when it is standard error that takes nothing any more.
+            if stream is sys.stdout:
+                say(f"standard output: {error.strerror}")
+                code = code or ExitCode.INCOMPLETE
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line, given without the program's name.
+
+    Returns:
+        The exit status.
+    """
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", ())
+    if name == "help":
+        name, rest = (rest[0], ("--help",)) if rest else ("", ())
+    if name in ("", "-l", "--list", *_HELP):
+        name, rest = (rest[0], ("--help",)) if rest and name in _HELP else ("", ())
+        if not name:
+            return perform("ancrage", _overview)
+    if name in ("-V", "--version"):
+        return perform("ancrage", lambda: click.echo(f"ancrage {__version__}"))
+    if name not in MODULES:
+        return perform("ancrage", lambda: _unknown(name))
+    command: Command | None = None
+
+    def load() -> None:
+        nonlocal command
+        command = find_command(name)
+
+    return perform(name, load) or (_run(command, rest) if command else ExitCode.INTERNAL)
+
+
+def _unknown(name: str) -> None:
+    what = "option" if name.startswith("-") else "command"
+    close = get_close_matches(name, MODULES, n=2, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise UsageError(f"no {what} {name!r}{hint} (see: ancrage --help)")
+
+
+def _run(command: Command, arguments: Sequence[str]) -> int:
+    entry = _Entry(command)
+    try:
+        code = entry.main(list(arguments), f"ancrage {command.name}", standalone_mode=False)
+    except click.ClickException as error:
+        say(f"{command.name}: {explain(error)} (see: ancrage {command.name} --help)")
+        return ExitCode.WRONG_USE
+    except click.Abort:
+        return ExitCode.INCOMPLETE
+    return int(code or 0)
+
+
+class _Entry(click.Command):
+    """A command's options and help, as click sees them."""
+
+    def __init__(self, command: Command) -> None:
+        super().__init__(
+            command.name,
+            params=list(command.parameters),
+            help=command.words,
+            callback=lambda **values: command.run(values),
+            context_settings={
+                "help_option_names": list(_HELP),
+                "terminal_width": _width(),
+                "max_content_width": _MOST_WIDTH,
+            },
+            add_help_option=True,
+        )
+        self._command = command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        arguments = [
+            (each.make_metavar(ctx), self._command.help.get(str(each.name).replace("_", "-"), ""))
+            for each in self.params
+            if isinstance(each, click.Argument)
+        ]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(arguments)
+        super().format_options(ctx, formatter)
+        if self._command.example:
+            with formatter.section("Example"):
+                formatter.write_text(f"ancrage {self._command.example}")
+
+
+def _overview() -> None:
+    formatter = click.HelpFormatter(width=_width())
+    formatter.write_usage("ancrage", "COMMAND [ARGUMENTS] [OPTIONS]")
+    for title, commands in GROUPS.items():
+        with formatter.section(title):
+            formatter.write_dl([(name, find_command(name).summary) for name in commands])
+    formatter.write_paragraph()
+    formatter.write_text("ancrage COMMAND --help shows a command's options and an example.")
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def _width() -> int:
+    columns = shutil.get_terminal_size().columns
+    return min(max(columns, _LEAST_WIDTH), _MOST_WIDTH)

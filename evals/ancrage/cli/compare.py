@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Count, Share, Size, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -21,26 +19,25 @@ _REFERENCE = "its id, the beginning of it, its folder, a group of repeats, or ba
     help={
         "first": f"The reference: {_REFERENCE}.",
         "second": f"What to compare with it: {_REFERENCE}.",
-        "also": "A further run to compare with the first; can be given several times.",
+        "also": "Further runs to compare with the first.",
         "case": "Show one case side by side instead: its id (default: the overview).",
         "cluster": "Independent units: study, case or auto (default: auto, studies from 6 on).",
-        "alpha": "Chance of any false alarm over all modes (default: 0.05).",
-        "worst": "How many newly failing cases to print (default: 5).",
+        "alpha": "Chance of any false alarm over all modes.",
+        "worst": "How many newly failing cases to print.",
         "html": "File to write the comparison to as one HTML page (default: none).",
         "json": "File to write the figures to as JSON (default: none).",
-        "open": "Open the HTML page in the browser (default: no).",
+        "open": "Open the HTML page in the browser.",
     },
-    iterable=("also",),
+    example="compare baseline:main latest",
 )
 def compare(
-    context: Context,
     first: str,
     second: str,
-    also: list[str] | None = None,
+    *also: str,
     case: str = "",
     cluster: str = "auto",
-    alpha: float = Number(0.05),
-    worst: int = Whole(5),
+    alpha: Share = 0.05,
+    worst: Size = 5,
     html: str = "",
     json: str = "",
     open: bool = False,
@@ -56,7 +53,7 @@ def compare(
     from ancrage.report.terminal import console, show
 
     units = check_options(cluster, alpha)
-    sides = [_side(reference) for reference in (first, second, *(also or ()))]
+    sides = [_side(reference) for reference in (first, second, *also)]
     if case:
         show(_one_case(case, sides), console())
         return ExitCode.OK
@@ -98,7 +95,6 @@ def compare(
     },
 )
 def gate(
-    context: Context,
     run: str,
     policy: str = "",
     baseline: str = "",
@@ -145,7 +141,7 @@ def gate(
         "name": "Name to record under (default: main).",
     },
 )
-def baseline(context: Context, action: str, subject: str, name: str = "main") -> ExitCode:
+def baseline(action: str, subject: str, name: str = "main") -> ExitCode:
     """Record a run as a named baseline, or show one.
 
     A baseline is baselines/NAME.json, to commit with the code.
@@ -175,13 +171,11 @@ def baseline(context: Context, action: str, subject: str, name: str = "main") ->
     help={
         "mode": "Failure mode to follow run by run (default: a line for every mode).",
         "kind": "Only runs of this kind, such as audit or replay (default: all).",
-        "last": "How many of the newest runs (default: 20).",
+        "last": "How many of the newest runs.",
         "plot": "File to draw the rates to: PNG, SVG or PDF (default: none).",
     }
 )
-def history(
-    context: Context, mode: str = "", kind: str = "", last: int = Whole(20), plot: str = ""
-) -> ExitCode:
+def history(mode: str = "", kind: str = "", last: Count = 20, plot: str = "") -> ExitCode:
     """Show each failure mode's rate over time."""
     from ancrage.compare.history import modes_of, read_history, summary, table, trend
     from ancrage.compare.history import plot as draw

@@ -3,10 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from invoke.context import Context
-
 from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -24,29 +22,28 @@ _SCORERS = (
         "snapshot": "Folder of the snapshot to audit (default: the newest in snapshots/).",
         "dataset": "Run on this dataset of Langfuse instead, as an experiment there.",
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
-        "repeat": "With --dataset: how many experiments to make, as one group (default: 1).",
+        "repeat": "With --dataset: how many experiments to make, as one group.",
         **OPTIONS,
         "scorers": _SCORERS,
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
-        "concurrency": "Answers evaluated at once (default: 8).",
+        "concurrency": "Answers evaluated at once.",
     }
 )
 def experiment(
-    context: Context,
     snapshot: str = "",
     dataset: str = "",
     version: str = "",
-    repeat: int = Whole(1),
+    repeat: Count = 1,
     judges: str = "none",
-    judge_repeat: int = Whole(1),
+    judge_repeat: Count = 1,
     scorers: str = "",
     dry_run: bool = False,
     run_name: str = "",
     resume: str = "",
-    concurrency: int = Whole(8),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 8,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
 ) -> ExitCode:
     """Check the answers of a snapshot and report.
@@ -122,15 +119,14 @@ def experiment(
         "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
         "judges": OPTIONS["judges"],
         "scorers": _SCORERS,
-        "concurrency": "Answers evaluated at once (default: 8).",
+        "concurrency": "Answers evaluated at once.",
     },
 )
 def score(
-    context: Context,
     run: str,
     judges: str = "none",
     scorers: str = "",
-    concurrency: int = Whole(8),
+    concurrency: Count = 8,
 ) -> ExitCode:
     """Score a run's outputs again with today's checks.
 

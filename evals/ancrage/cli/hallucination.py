@@ -1,9 +1,7 @@
 """Hallucination of answers in a file: ``hallucination``."""
 
-from invoke.context import Context
-
 from ancrage.cli.judges import models_for
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode
 
 
@@ -20,24 +18,23 @@ from ancrage.errors import ExitCode
         "scale": "Score of an answer of which every claim is hallucinated (default: "
         "[hallucination] scale, else 1).",
         "resume": "Keep the results that --out already holds and do the rest.",
-        "concurrency": "Answers scored at once (default: 8).",
+        "concurrency": "Answers scored at once.",
         "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
         "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
         "no-cache": "Call the model also where an answer to the very same call is on disk.",
     }
 )
 def hallucination(
-    context: Context,
     file: str,
     out: str = "",
     verdicts: str = "",
     tier: str = "",
     extractor: str = "",
-    scale: float = Number(0),
+    scale: Amount | None = None,
     resume: bool = False,
-    concurrency: int = Whole(8),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 8,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
 ) -> ExitCode:
     """Score answers claim by claim against a context.

@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Port, Share, Size, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -20,14 +18,12 @@ OPTIONS = {
     "judges": "LLM judges to add to the code checks: none, three (each focused), one (a single "
     "judge with the modes of all), or names with commas between (default: none, which is free "
     "and needs no network).",
-    "judge-repeat": "How many times each answer is judged, to measure the judges' own noise "
-    "(default: 1).",
+    "judge-repeat": "How many times each answer is judged, to measure the judges' own noise.",
     "dry-run": "Say how many calls judges and scorers would make, with an estimate of tokens and "
-    "cost, and stop (default: no).",
+    "cost, and stop.",
     "budget-tokens": "Stop judging before this many tokens are spent (default: no bound).",
     "budget-cost": "Stop judging before this much money is spent, by [prices] (default: no bound).",
-    "no-cache": "Call the model also where an answer to the very same call is on disk "
-    "(default: no).",
+    "no-cache": "Call the model also where an answer to the very same call is on disk.",
 }
 """Help of the options that every command with judges takes."""
 
@@ -37,18 +33,17 @@ OPTIONS = {
         **OPTIONS,
         "run": "Run whose outputs to judge: its id, its beginning, its folder, or 'latest'.",
         "judges": "Judges to run: three, one, or names with commas between (default: three).",
-        "concurrency": "Answers judged at once (default: 8).",
+        "concurrency": "Answers judged at once.",
     }
 )
 def judge(
-    context: Context,
     run: str,
     judges: str = "three",
-    judge_repeat: int = Whole(1),
+    judge_repeat: Count = 1,
     dry_run: bool = False,
-    concurrency: int = Whole(8),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 8,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
 ) -> ExitCode:
     """Judge a run's stored outputs with LLM judges.
@@ -91,25 +86,23 @@ def judge(
     help={
         "run": "Run whose judges to calibrate: its id, its beginning, its folder, or 'latest'.",
         "labels": "File of human labels, CSV or JSONL; can be repeated (several annotators).",
-        "langfuse": "Take the labels from annotation scores in Langfuse (default: no).",
+        "langfuse": "Take the labels from annotation scores in Langfuse.",
         "random-sample": "The labelled answers are a random sample of the run's, as 'invoke label' "
         "gives them: corrected rates then come from PPI++ (default: no, Rogan–Gladen).",
         "split": "Side to measure on: held-out, train, or both (default: held-out). Tune "
         "definitions on train alone.",
-        "held-out": "Share of cases on the held-out side (default: 0.5).",
+        "held-out": "Share of cases on the held-out side.",
         "versus": "Scoring of the same run whose judges to compare with, such as 002 "
         "(default: none).",
     },
-    iterable=["labels"],
 )
 def calibrate(
-    context: Context,
     run: str,
     labels: "list[str] | None" = None,
     langfuse: bool = False,
     random_sample: bool = False,
     split: str = "held-out",
-    held_out: float = Number(0.5),
+    held_out: Share = 0.5,
     versus: str = "",
 ) -> ExitCode:
     """Hold a run's judges against human labels.
@@ -188,17 +181,16 @@ def calibrate(
         "out": "File of labels, continued where it exists (default: labels/ANNOTATOR.jsonl).",
         "limit": "Stop after this many answers (default: all of them).",
         "port": "Port on this machine (default: any free one).",
-        "open": "Open the page in the browser (default: no).",
+        "open": "Open the page in the browser.",
     }
 )
 def label(
-    context: Context,
     run: str,
     annotator: str = "",
     modes: str = "",
     out: str = "",
-    limit: int = Whole(0),
-    port: int = Whole(0),
+    limit: Count | None = None,
+    port: Port = 0,
     open: bool = False,
 ) -> ExitCode:
     """Label answers by hand, in a page on this machine.
@@ -218,7 +210,7 @@ def label(
     name = annotator or getpass.getuser()
     path = Path(out) if out else Path("labels") / f"{name}.jsonl"
     wanted = [each.strip() for each in modes.split(",") if each.strip()]
-    desk = Desk.of(find_run(run), path, name, wanted, limit or None)
+    desk = Desk.of(find_run(run), path, name, wanted, limit)
     with serve(desk, port) as server:
         console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
         if open:
@@ -233,14 +225,14 @@ def label(
 
 
 def models_for(
-    concurrency: int, budget_tokens: int, budget_cost: float, no_cache: bool
+    concurrency: int, budget_tokens: int | None, budget_cost: float | None, no_cache: bool
 ) -> "Models":
     """The door to language models that the options ask for."""
     from ancrage.llm import CACHE, Budget, Models
 
     return Models(
         concurrency=concurrency,
-        budget=Budget(tokens=budget_tokens or None, cost=budget_cost or None),
+        budget=Budget(tokens=budget_tokens, cost=budget_cost),
         cache=None if no_cache else CACHE,
     )
 

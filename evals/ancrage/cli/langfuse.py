@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ _SHOWN = 5
         "archive": "Archive the items that the snapshot no longer has (default: leave them).",
     }
 )
-def push(context: Context, snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
+def push(snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
     """Make a Langfuse dataset of a snapshot.
 
     Only what changed is written.
@@ -70,7 +68,7 @@ def push(context: Context, snapshot: str, dataset: str = "", archive: bool = Fal
         "else [langfuse] dataset).",
     }
 )
-def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
+def publish(run: str, dataset: str = "") -> ExitCode:
     """Send a run to Langfuse and read it back.
 
     Of a run that is partly there, only what is missing is sent.
@@ -95,10 +93,10 @@ def publish(context: Context, run: str, dataset: str = "") -> ExitCode:
     help={
         "dataset": "Dataset whose experiments to list (default: [langfuse] dataset).",
         "since": "Only experiments active since this ISO date (default: all).",
-        "last": "Show the latest so many (default: 6).",
+        "last": "Show the latest so many.",
     }
 )
-def results(context: Context, dataset: str = "", since: str = "", last: int = Whole(6)) -> ExitCode:
+def results(dataset: str = "", since: str = "", last: Count = 6) -> ExitCode:
     """List experiments in Langfuse with their scores."""
     name = dataset or _default_dataset()
     if not name:
@@ -127,7 +125,7 @@ def results(context: Context, dataset: str = "", since: str = "", last: int = Wh
         "dataset": "Dataset it was run on, where several have a run of that name (default: any).",
     }
 )
-def pull(context: Context, run: str, dataset: str = "") -> ExitCode:
+def pull(run: str, dataset: str = "") -> ExitCode:
     """Rebuild a local run from Langfuse."""
     connection = connect_or_say(f"would rebuild the record of the experiment {run!r} in runs/")
     from ancrage.langfuse.pull import pull as fetch
@@ -145,20 +143,19 @@ def pull(context: Context, run: str, dataset: str = "") -> ExitCode:
         "run": "Run whose scores to send to the traces its cases come from (default: take a "
         "snapshot of production, check it, and send that).",
         "source": "Source of the snapshot (default: langfuse).",
-        "days": "Only traces of the last so many days (default: 1).",
+        "days": "Only traces of the last so many days.",
         "limit": "At most so many traces, a reproducible sample (default: all).",
         "judges": "LLM judges to add to the code checks (default: none).",
-        "concurrency": "Answers evaluated at once (default: 8).",
+        "concurrency": "Answers evaluated at once.",
     }
 )
 def score_traces(
-    context: Context,
     run: str = "",
     source: str = "langfuse",
-    days: float = Number(1),
-    limit: int = Whole(0),
+    days: Amount = 1,
+    limit: Count | None = None,
     judges: str = "none",
-    concurrency: int = Whole(8),
+    concurrency: Count = 8,
 ) -> ExitCode:
     """Score production traces in Langfuse, in place.
 
@@ -184,10 +181,10 @@ def score_traces(
 
         folder = check_production(
             source,
-            float(days),
+            days,
             select(judges),
-            limit=int(limit) or None,
-            concurrency=int(concurrency),
+            limit=limit,
+            concurrency=concurrency,
             say=print_text,
         )
     from ancrage.langfuse.live import score_traces as send

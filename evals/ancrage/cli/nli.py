@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Share, command
 from ancrage.errors import ExitCode, UsageError, describe
 
 if TYPE_CHECKING:
@@ -47,11 +45,10 @@ def _settings(model: str, offline: bool, **others: Any) -> "NLISettings":
     },
 )
 def verify(
-    context: Context,
     file: str,
     out: str = "",
     rule: str = "",
-    sigmas: float = Number(-1.0),
+    sigmas: Amount | None = None,
     calibration: str = "",
     recall: bool = False,
     correct: bool = False,
@@ -67,7 +64,7 @@ def verify(
         model,
         offline,
         rule=rule,
-        k=sigmas if sigmas >= 0 else None,
+        k=sigmas,
         calibration=calibration,
         documents=documents,
     )
@@ -78,20 +75,19 @@ def verify(
     help={
         "file": "Labelled claims: TruthfulQA CSV, FEVER-style JSONL, or TSV with three classes.",
         "out": "Where the calibration goes (default: nli-calibration.json).",
-        "alpha": "The false-negative rate to keep to (default: 0.1).",
-        "precision": "The share of corrections that must be due (default: 0.8).",
-        "delta": "The risk of missing that precision (default: 0.1).",
+        "alpha": "The false-negative rate to keep to.",
+        "precision": "The share of corrections that must be due.",
+        "delta": "The risk of missing that precision.",
         "frozen": "Probabilities kept by an earlier run (default: FILE with .frozen.jsonl).",
         **_MODEL,
     },
 )
 def calibrate_nli(
-    context: Context,
     file: str,
     out: str = "nli-calibration.json",
-    alpha: float = Number(0.1),
-    precision: float = Number(0.8),
-    delta: float = Number(0.1),
+    alpha: Share = 0.1,
+    precision: Share = 0.8,
+    delta: Share = 0.1,
     frozen: str = "",
     model: str = "",
     offline: bool = False,
@@ -104,21 +100,19 @@ def calibrate_nli(
 
 
 @command(
-    iterable=["data"],
     help={
         "data": "A labelled file, as for calibrate-nli; repeat for several.",
         "out": "Folder for probabilities, tables and plots (default: nli-bench).",
-        "limit": "Use at most that many responses of each file (default: 0, all).",
+        "limit": "Use at most that many responses of each file (default: all).",
         "generations": "JSONL of sampled answers and self-checks (default: OUT/generations.jsonl).",
         "tier": "Ask this model tier for generations first (default: none is asked).",
         **_MODEL,
     },
 )
 def bench_nli(
-    context: Context,
-    data: list[str],
+    data: list[str] | None = None,
     out: str = "nli-bench",
-    limit: int = Whole(0),
+    limit: Count | None = None,
     generations: str = "",
     tier: str = "",
     model: str = "",
@@ -132,10 +126,8 @@ def bench_nli(
 
     if not data:
         raise UsageError("give at least one --data FILE")
-    if limit < 0:
-        raise UsageError(f"--limit {limit}: must not be negative")
     settings = _settings(model, offline)
-    bench_files(data, out, settings, limit or None, generations, tier)
+    bench_files(data, out, settings, limit, generations, tier)
 
 
 tasks = (verify, calibrate_nli, bench_nli)

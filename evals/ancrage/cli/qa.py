@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Share, Size, command
 from ancrage.errors import ExitCode, GateError, UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ _VERIFIER = "Who settles what the rule cannot: 'none' (default), 'nli', or a mod
 
 
 @command(help={"cases": "File of cases: JSON or JSON Lines."})
-def qa_check(context: Context, cases: str) -> ExitCode:
+def qa_check(cases: str) -> ExitCode:
     """Validate a file of questions for qa.
 
     Checks structure and duplicates, and counts each group.
@@ -44,7 +42,7 @@ def qa_check(context: Context, cases: str) -> ExitCode:
         "rule": _RULE,
         "verifier": _VERIFIER,
         "out": "Folder for answers.jsonl and evaluation.json (default: outputs).",
-        "concurrency": "Calls under way at once (default: 20).",
+        "concurrency": "Calls under way at once.",
         "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
         "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
         "no-cache": "Call the model also where an answer to the very same call is on disk.",
@@ -53,7 +51,6 @@ def qa_check(context: Context, cases: str) -> ExitCode:
     }
 )
 def qa(
-    context: Context,
     cases: str,
     tier: str = "standard",
     mock: str = "",
@@ -61,12 +58,12 @@ def qa(
     rule: str = "meaning",
     verifier: str = "none",
     out: str = "outputs",
-    concurrency: int = Whole(20),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 20,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
     no_preflight: bool = False,
-    min_score: float = Number(0),
+    min_score: Share = 0,
 ) -> ExitCode:
     """Ask questions; judge answers and abstentions.
 
@@ -111,19 +108,18 @@ def qa(
         "rule": _RULE,
         "verifier": _VERIFIER,
         "out": "File to write (default: evaluation-RULE.json beside the answers).",
-        "concurrency": "Verdicts asked for at once (default: 20).",
+        "concurrency": "Verdicts asked for at once.",
         "min-score": "Exit 1 when the score is below this (default: no bound).",
     }
 )
 def qa_score(
-    context: Context,
     answers: str,
     cases: str = "",
     rule: str = "meaning",
     verifier: str = "none",
     out: str = "",
-    concurrency: int = Whole(20),
-    min_score: float = Number(0),
+    concurrency: Count = 20,
+    min_score: Share = 0,
 ) -> ExitCode:
     """Judge the answers of qa again by another rule.
 
@@ -161,7 +157,7 @@ def qa_score(
         "second": "The other one, on the same cases.",
     }
 )
-def qa_compare(context: Context, first: str, second: str) -> ExitCode:
+def qa_compare(first: str, second: str) -> ExitCode:
     """Compare two sets of answers of qa."""
     from pathlib import Path
 
@@ -190,7 +186,7 @@ def _asked(
     template: str,
     *,
     concurrency: int,
-    budget: tuple[int, float],
+    budget: tuple[int | None, float | None],
     cached: bool,
     check: bool,
 ) -> "AnswerSet":
@@ -206,7 +202,7 @@ def _asked(
 
     async def run() -> "AnswerSet":
         cache = Cache(Path(_CACHE)) if cached else None
-        bound = Budget(tokens=tokens or None, cost=cost or None)
+        bound = Budget(tokens=tokens, cost=cost)
         async with LLM.configured(concurrency=concurrency, cache=cache, budget=bound) as llm:
             chosen = llm.tier(tier)
             if check:

@@ -2,9 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
         "out": "Folder to write (default: the snapshot's name with -cases).",
     }
 )
-def cases(context: Context, snapshot: str, out: str = "") -> ExitCode:
+def cases(snapshot: str, out: str = "") -> ExitCode:
     """Render today's system prompt into the cases.
 
     All the rest stays frozen. Calls no model.
@@ -54,7 +52,7 @@ _COMMON = {
     "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
     "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
     "scorers": "Scorers to add, commas between: abstention, hallucination, nli (default: none).",
-    "concurrency": "Calls under way at once (default: 20).",
+    "concurrency": "Calls under way at once.",
     "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
     "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
     "no-cache": "Call the model also where an answer to the very same call is on disk.",
@@ -67,25 +65,24 @@ _COMMON = {
     help={
         **_COMMON,
         "model": "A tier of the configuration, or a model (default: the assistant's tier).",
-        "repeat": "How many times each case is replayed, each its own run (default: 1).",
+        "repeat": "How many times each case is replayed, each its own run.",
         "mock": "JSON file of known answers to use instead of a model.",
         "resume": "Continue this replay instead of starting one: its name, a run, or 'latest'.",
     }
 )
 def replay(
-    context: Context,
     snapshot: str = "",
     model: str = "",
     endpoint: str = "",
     params: str = "production",
     prompt: str = "live",
     tools: str = "",
-    repeat: int = Whole(1),
+    repeat: Count = 1,
     judges: str = "none",
     scorers: str = "",
-    concurrency: int = Whole(20),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 20,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
     no_preflight: bool = False,
     mock: str = "",
@@ -150,10 +147,10 @@ def replay(
     return _conclude(runs, f"invoke replay --resume {runs[0].run.group or runs[0].path.name}")
 
 
-def _budget(tokens: int, cost: float) -> "Budget":
+def _budget(tokens: int | None, cost: float | None) -> "Budget":
     from ancrage.llm import Budget
 
-    return Budget(tokens=tokens or None, cost=cost or None)
+    return Budget(tokens=tokens, cost=cost)
 
 
 def _client(concurrency: int, budget: "Budget", no_cache: bool) -> "LLM":
@@ -256,12 +253,11 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
     help={
         **_COMMON,
         "models": "The model to leave: a tier of the configuration, or a model.",
-        "against": "The model to go to, likewise: invoke migrate --models OLD NEW.",
-        "repeat": "How many times each case is replayed with each model (default: 2).",
+        "against": "The model to go to, likewise: invoke migrate OLD NEW.",
+        "repeat": "How many times each case is replayed with each model.",
     }
 )
 def migrate(
-    context: Context,
     models: str,
     against: str,
     snapshot: str = "",
@@ -269,12 +265,12 @@ def migrate(
     params: str = "production",
     prompt: str = "live",
     tools: str = "",
-    repeat: int = Whole(2),
+    repeat: Count = 2,
     judges: str = "none",
     scorers: str = "",
-    concurrency: int = Whole(20),
-    budget_tokens: int = Whole(0),
-    budget_cost: float = Number(0),
+    concurrency: Count = 20,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
     no_cache: bool = False,
     no_preflight: bool = False,
     run_name: str = "",
@@ -297,7 +293,7 @@ def migrate(
     from ancrage.snapshot import open_snapshot
 
     if label(models) == label(against):
-        raise UsageError("--models takes two different models or tiers")
+        raise UsageError("migrate takes two different models or tiers")
     config = load()
     assistant = load_assistant(config)
     data = open_snapshot(snapshot or _newest())
@@ -340,12 +336,12 @@ def migrate(
         _write_page(folder, tuple(tables(found)))
     console().print(render(found))
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
-    again = f"invoke migrate --models {models} {against} --run-name {base}"
+    again = f"invoke migrate {models} {against} --run-name {base}"
     return _conclude(everything, f"{again} and the same other choices")
 
 
 @command(help={})
-def preflight(context: Context) -> ExitCode:
+def preflight() -> ExitCode:
     """Check that endpoints take their tier's parameters.
 
     Makes one tiny call for each tier.

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from invoke.context import Context
-
-from ancrage.cli.shell import Whole, command
+from ancrage.cli.shell import Size, command
 from ancrage.errors import ExitCode, UsageError
 
 
@@ -12,16 +10,17 @@ from ancrage.errors import ExitCode, UsageError
     help={
         "run": "Run to report on: its id, its beginning, or its folder (default: the latest).",
         "html": "File to write the HTML report to (default: report.html in the run's folder).",
-        "open": "Open the HTML report in the browser (default: no).",
-        "worst": "How many of the worst answers to print (default: 5).",
+        "open": "Open the HTML report in the browser.",
+        "worst": "How many of the worst answers to print.",
     },
+    positional=("run",),
+    example="report latest --open",
 )
 def report(
-    context: Context,
     run: str = "",
     html: str = "",
     open: bool = False,
-    worst: int = Whole(5),
+    worst: Size = 5,
 ) -> ExitCode:
     """Print a run's findings and write them as HTML.
 
@@ -30,8 +29,6 @@ def report(
     from ancrage.report.terminal import print_run
     from ancrage.runs import find_run
 
-    if worst < 0:
-        raise UsageError(f"--worst {worst}: give 0 or more")
     folder = find_run(run)
     path = Path(html) if html else folder.path / "report.html"
     if not path.parent.is_dir():
@@ -52,8 +49,10 @@ def report(
         "run": "Run to read: its id, its beginning, or its folder (default: the latest).",
         "mode": "Show only the findings of this failure mode (default: all).",
     },
+    positional=("run",),
+    example="show bank-024",
 )
-def show(context: Context, case: str, run: str = "", mode: str = "") -> ExitCode:
+def show(case: str, run: str = "", mode: str = "") -> ExitCode:
     """Show one answer with every finding in place."""
     from ancrage.report.show import find_answer, render
     from ancrage.report.terminal import console

@@ -2,14 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from ancrage.cli.shell import Number, Whole, command
+from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
-
-    from invoke.context import Context
 
     from ancrage.snapshot.manifest import Manifest
 
@@ -26,21 +24,20 @@ SHOWN = 5
         "days": "Only answers of the last so many days (default: no limit).",
         "since": "Only answers from this ISO date or time on, UTC unless it says otherwise.",
         "until": "Only answers before this ISO date or time.",
-        "seed": "Which sample --limit takes (default: 0).",
+        "seed": "Which sample --limit takes.",
         "pseudonymise": "none, respondents (their ids) or text (ids, e-mails, telephone numbers "
         "and the like; default: respondents).",
         "studies": "With a file of answers: the file, or glob, of its studies.",
     }
 )
 def snapshot(
-    _: "Context",
     source: str = "",
     out: str = "",
-    limit: Whole = Whole(0),  # noqa: B008
-    days: Number = Number(0),  # noqa: B008
+    limit: Count | None = None,
+    days: Amount | None = None,
     since: str = "",
     until: str = "",
-    seed: Whole = Whole(0),  # noqa: B008
+    seed: int = 0,
     pseudonymise: str = "respondents",
     studies: str = "",
 ) -> ExitCode:
@@ -58,8 +55,6 @@ def snapshot(
     from ancrage.snapshot.sources import open_source
     from ancrage.snapshot.take import take_snapshot
 
-    if limit < 0 or days < 0:
-        raise UsageError("--limit and --days take a number above 0")
     if days and since:
         raise UsageError("--days and --since say the same thing: give one")
     if pseudonymise not in list(PseudonymMode):
@@ -79,9 +74,9 @@ def snapshot(
     with closing(open_source(source or None, config, studies or None)) as opened:
         path = Path(out) if out else Path("snapshots", f"{_slug(opened.label)}-{now:%Y-%m-%d}")
         filters = Filters(
-            limit=int(limit) or None,
-            seed=int(seed),
-            days=float(days) or None,
+            limit=limit,
+            seed=seed,
+            days=days or None,
             since=first,
             until=last,
         )

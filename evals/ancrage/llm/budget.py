@@ -25,13 +25,13 @@ class Budget:
     at three bytes a token, output at the request's own limit or, without one, the longest so far.
 
     Raises:
-        UsageError: a bound is not a positive number.
+        UsageError: a bound is not a number, or below 0.
     """
 
     def __init__(self, tokens: int | None = None, cost: float | None = None) -> None:
         for bound in (tokens, cost):
-            if bound is not None and not 0 < bound < math.inf:
-                raise UsageError(f"a budget of {bound} is no bound: give a positive number")
+            if bound is not None and not 0 <= bound < math.inf:
+                raise UsageError(f"a budget of {bound} is no bound: give 0 or more")
         self.tokens = tokens
         self.cost = cost
         self.spent_tokens = 0

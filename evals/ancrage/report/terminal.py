@@ -65,15 +65,9 @@ def show(renderable: RenderableType, out: Console) -> None:
     if on_github():
         token = secrets.token_hex(16)
         lines = [f"::stop-commands::{token}", *lines, f"::{token}::"]
-    try:
-        for each in lines:
-            out.file.write(each + "\n")
-        out.file.flush()
-    except BrokenPipeError:
-        # The command's work is done and its exit status stands, whoever stops reading.
-        from ancrage.cli.shell import deafen
-
-        deafen()
+    for each in lines:
+        out.file.write(each + "\n")
+    out.file.flush()
 
 
 def print_run(folder: RunFolder, *, worst: int = 5, html: Path | None = None) -> Report:

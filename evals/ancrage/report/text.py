@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ancrage.domain import Finding
+if TYPE_CHECKING:
+    from ancrage.domain import Finding
 
 _KEPT = {"\n", "\u200c", "\u200d", "\u200e", "\u200f"}
 """Line feeds, and the format characters that emoji, Persian, Hebrew and Arabic need."""
@@ -55,7 +56,7 @@ TIERS = {
 """What each tier of quote verification means; T0 to T3 pass."""
 
 
-def diagnosis(finding: Finding) -> str:
+def diagnosis(finding: "Finding") -> str:
     """Why a quote failed, in a word; empty for other findings."""
     given = finding.details.get("diagnosis")
     return line(given) if isinstance(given, str) else TIERS.get(finding.tier or "", "")
