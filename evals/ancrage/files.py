@@ -5,10 +5,12 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from ancrage.errors import UsageError, describe
 
@@ -21,7 +23,7 @@ class Line(NamedTuple):
 
     number: int
     offset: int
-    """Where the line begins, in bytes."""
+    """Where the content begins, in bytes."""
     content: bytes
 
 
@@ -93,8 +95,8 @@ def lines(path: Path, *, complete: bool = False) -> Iterator[Line]:
                 if complete and not raw.endswith(b"\n"):
                     return
                 content = raw.rstrip(b"\r\n")
-                if number == 1:
-                    content = content.removeprefix(_BOM)
+                if number == 1 and content.startswith(_BOM):
+                    content, start = content[len(_BOM) :], len(_BOM)
                 if content.strip():
                     yield Line(number, start, content)
     except FileNotFoundError:
@@ -136,6 +138,80 @@ def parse_line(path: Path, line: Line, model: type[M]) -> M:
         return model.model_validate_json(line.content)
     except ValidationError as error:
         raise UsageError(f"{path}:{line.number}: {describe(error)}") from None
+
+
+class Index(Generic[M]):
+    """The last line written for each key of a JSON Lines file, read when asked for.
+
+    Memory holds keys and offsets, never entries. Lines appended later are not seen; a last line
+    without line break, torn as it was written, is passed over.
+    """
+
+    def __init__(self, path: Path, model: type[M], key: str = "case_id") -> None:
+        """Read the keys of ``path``; a file that does not exist is empty.
+
+        Raises:
+            UsageError: a line is not JSON or has no such key; names file and line.
+        """
+        self._path, self._model, self._key = path, model, key
+        start = f'{{"{key}":"'.encode()
+        self._at: dict[str, tuple[int, int, int]] = {}
+        for line in lines(path, complete=True) if path.exists() else ():
+            name = _leading(line.content, start) or self._parsed_key(line)
+            self._at.pop(name, None)
+            self._at[name] = line.number, line.offset, len(line.content)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._at
+
+    def __len__(self) -> int:
+        return len(self._at)
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys, in the order in which their last lines were written."""
+        return iter(self._at)
+
+    def get(self, name: str) -> M | None:
+        """The last entry of ``name``; None when there is none.
+
+        Raises:
+            UsageError: its line is not valid; names file, line and field.
+        """
+        return self._read(self._at[name]) if name in self._at else None
+
+    def values(self) -> Iterator[M]:
+        """The last entry of each key, in the order written.
+
+        Raises:
+            UsageError: a line is not valid; names file, line and field.
+        """
+        return (self._read(place) for place in self._at.values())
+
+    def _read(self, place: tuple[int, int, int]) -> M:
+        number, offset, length = place
+        content = os.pread(self._file.fileno(), length, offset)
+        return parse_line(self._path, Line(number, offset, content), self._model)
+
+    @cached_property
+    def _file(self) -> BinaryIO:
+        return self._path.open("rb")
+
+    def _parsed_key(self, line: Line) -> str:
+        try:
+            return str(from_json(line.content)[self._key])
+        except (ValueError, TypeError, KeyError):
+            raise UsageError(
+                f"{self._path}:{line.number}: not an entry with {self._key!r}"
+            ) from None
+
+
+def _leading(content: bytes, start: bytes) -> str | None:
+    """The value of the first field, when it is the key and plain; the rest is not parsed."""
+    if not content.startswith(start):
+        return None
+    end = content.find(b'"', len(start))
+    raw = content[len(start) : end]
+    return None if end < 0 or b"\\" in raw else raw.decode()
 
 
 def _umask() -> int:

@@ -89,7 +89,7 @@ def test_calibrate_prints_and_stores_all_there_is_to_know(
         (("--labels", "none.csv"), "none.csv: cannot be read"),
         (("--labels", "ana.jsonl", "--split", "test"), "--split 'test'"),
         (("--labels", "ana.jsonl", "--held-out", "2"), "--held-out 2"),
-        (("--labels", "ana.jsonl", "--versus", "009"), "no such scoring"),
+        (("--labels", "ana.jsonl", "--versus", "009"), "no scoring '009'"),
     ],
 )
 def test_wrong_use_is_one_line(

@@ -10,7 +10,7 @@ import pytest
 
 from ancrage.compare.baseline import read_baseline, write_baseline
 from ancrage.compare.results import find_group, read_results
-from ancrage.domain import Answer, Output, OutputState, Scored
+from ancrage.domain import Answer, Output, OutputState, RunState, Scored
 from ancrage.errors import UsageError
 from ancrage.runs import NOT_RUN
 from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
@@ -36,6 +36,17 @@ def test_every_case_has_an_outcome_or_a_reason(tmp_path: Path) -> None:
     assert np.isnan(found.failures("never_looked_for")).all()
 
 
+def test_an_interrupted_scoring_does_not_hide_the_complete_one_before_it(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 3)
+    folder = write_run(tmp_path / "runs", data, "a", {"x": [1, 1, 1]})
+    again = folder.new_scoring([Scripted("check_x", "2", (mode("x"),))])
+    with again.journal() as scores:
+        scores.append(Scored(case_id="c000", evaluations=(evaluation("x", 0.0, "t", "2"),)))
+    found = read_results(folder)
+    assert found.modes["x"].version == "1"
+    assert found.values["x"].tolist() == [1, 1, 1]
+
+
 def test_the_newest_scoring_of_a_mode_wins_and_versions_do_not_mix(tmp_path: Path) -> None:
     data = world(tmp_path / "snap", 3)
     folder = write_run(tmp_path / "runs", data, "a", {"x": [1, 1, 1], "y": [1, 0, 0]})
@@ -45,6 +56,7 @@ def test_the_newest_scoring_of_a_mode_wins_and_versions_do_not_mix(tmp_path: Pat
             scores.append(
                 Scored(case_id=f"c{at:03d}", evaluations=(evaluation("x", 0.0, "t", "2"),))
             )
+    again.save(again.scoring.model_copy(update={"state": RunState.COMPLETE}))
     found = read_results(folder)
     assert found.modes["x"].version == "2"
     assert found.modes["y"].version == "1"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ancrage.domain import Output, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import IncompleteError, UsageError
 from ancrage.runs.journal import Journal, read, read_latest
 
 
@@ -75,7 +75,7 @@ def test_a_line_that_a_full_disk_takes_in_part_is_an_error(tmp_path: Path) -> No
         journal.append(_output("a"))
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 5, hard))
-            with pytest.raises(OSError, match="File too large"):
+            with pytest.raises(IncompleteError, match="File too large"):
                 journal.append(_output("lost"))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

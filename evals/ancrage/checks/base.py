@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ancrage.domain import Evaluation, FailureMode, Finding, Passage, Score
 from ancrage.evaluator import Subject
@@ -20,6 +21,7 @@ class CodeCheck:
     mode: FailureMode
     function: Check
     version: str = ""
+    kind: ClassVar[str] = "check"
 
     @property
     def name(self) -> str:

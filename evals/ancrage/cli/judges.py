@@ -155,8 +155,6 @@ def calibrate(
     duels = []
     if versus:
         other = RunView(folder, scoring=versus)
-        if not other.scorings:
-            raise UsageError(f"--versus {versus}: run {folder.path.name} has no such scoring")
         rival, _ = hold(other, found, **options)  # type: ignore[arg-type]
         theirs = {each.mode: each for each in rival.modes}
         duels = [

@@ -69,6 +69,9 @@ class EvaluatorInfo(Frozen):
     name: str
     version: str
     modes: tuple[FailureMode, ...]
+    kind: str = "other"
+    """``check`` for code, ``judge`` for a model's word, ``external`` for scores that another tool
+    wrote: those are shown and never taken for counts of defects."""
     details: dict[str, JsonValue] = {}
 
 

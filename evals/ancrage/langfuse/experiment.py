@@ -39,7 +39,8 @@ from ancrage.langfuse.sdk import (
 )
 from ancrage.langfuse.spans import model_of, output_of, usage_details
 from ancrage.langfuse.target import KEY, Target
-from ancrage.runs import Drive, Producer, RunFolder, RunView, Steps
+from ancrage.runs import Producer, RunFolder, RunView
+from ancrage.runs.loop import Drive, Steps
 from ancrage.snapshot import Snapshot
 
 

@@ -46,7 +46,7 @@ from ancrage.langfuse.scores import UNSCORED, ScoreNote, UnscoredNote
 from ancrage.langfuse.target import KEY, RunNote, Target
 from ancrage.langfuse.trace import text_of, value_of
 from ancrage.runs import RUNS, RunFolder, create_run
-from ancrage.runs.experiment import close
+from ancrage.runs.loop import close_run, close_scoring
 from ancrage.studies import Studies
 
 EVERYTHING = "core,dataset,io,experimentMetadata,scores"
@@ -132,7 +132,8 @@ def _fill(
     with scoring.journal() as journal:
         for entry in entries:
             journal.append(entry)
-    close(folder, scoring, sources)
+    close_scoring(folder, scoring)
+    close_run(folder, sources.snapshot.manifest.counts.kept)
     return Pulled(
         run_id=folder.run.id,
         path=str(folder.path),

@@ -45,7 +45,7 @@ def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
     if mode and mode not in modes:
         raise UsageError(f"this run has no failure mode {mode!r}{_closest(mode, modes)}")
     wanted = _case_id(view, case)
-    item = next(each for each in view.items() if each.case.id == wanted)
+    item = view.item(wanted)
     shelf = Shelves(Studies(view.snapshot)).of(item)
     return Shown(
         item,

@@ -1,23 +1,14 @@
-"""The run record and the loop that fills it."""
+"""The run record, the loop that fills it, and the view that every reader uses."""
 
-from ancrage.runs.experiment import (
-    Drive,
-    OnItem,
-    Producer,
-    Steps,
-    drive,
-    recorded,
-    run_experiment,
-    score_run,
-)
+from ancrage.runs.loop import OnItem, Producer, recorded, run_experiment, score_run
 from ancrage.runs.record import RUNS, RunFolder, ScoringFolder, create_run, find_run, list_runs
 from ancrage.runs.scoring import evaluate
-from ancrage.runs.view import NOT_RUN, Item, ModeSummary, RunView
+from ancrage.runs.view import NOT_RUN, AnchorSummary, Item, ModeSummary, RunView
 
 __all__ = [
     "NOT_RUN",
     "RUNS",
-    "Drive",
+    "AnchorSummary",
     "Item",
     "ModeSummary",
     "OnItem",
@@ -25,9 +16,7 @@ __all__ = [
     "RunFolder",
     "RunView",
     "ScoringFolder",
-    "Steps",
     "create_run",
-    "drive",
     "evaluate",
     "find_run",
     "list_runs",

@@ -1,13 +1,15 @@
 """An append-only file of JSON lines that survives a process killed at any moment."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from ancrage.errors import UsageError, describe
+from ancrage.errors import IncompleteError
+from ancrage.files import Index, read_jsonl
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -16,18 +18,34 @@ class Journal(Generic[M]):
     """Append models to ``path``, one JSON line each, flushed at every line.
 
     A line torn by a crash (no final newline) is cut away when the journal is reopened for
-    appending, and passed over when it is read: its item was never acknowledged.
+    appending, and passed over when it is read: its item was never acknowledged. The file can be
+    read by its owner alone.
     """
 
     def __init__(self, path: Path) -> None:
         _cut_torn_line(path)
-        self._file = path.open("ab", buffering=0)
+        self._path = path
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def append(self, entry: M) -> None:
-        """Write one entry; when this returns, the operating system has the whole line."""
-        left = memoryview(entry.model_dump_json(exclude_defaults=True).encode() + b"\n")
-        while left:  # a disk that is nearly full takes a part, then raises
-            left = left[self._file.write(left) :]
+        """Write one entry; when this returns, the operating system has the whole line.
+
+        Raises:
+            IncompleteError: the disk is full, or the file can no longer be written.
+            ValueError: the entry holds what JSON cannot, such as half a surrogate pair.
+        """
+        self.write(entry.model_dump_json(exclude_defaults=True).encode())
+
+    def write(self, line: bytes) -> None:
+        """Write an entry that is JSON already, without line break."""
+        left = memoryview(line + b"\n")
+        try:
+            while left:  # a disk that is nearly full takes a part, then raises
+                left = left[os.write(self._file, left) :]
+        except OSError as error:
+            raise IncompleteError(
+                f"{self._path}: {error.strerror}; what was done is kept"
+            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +56,7 @@ class Journal(Generic[M]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        os.close(self._file)
 
 
 def read(path: Path, model: type[M]) -> Iterator[M]:
@@ -47,30 +65,13 @@ def read(path: Path, model: type[M]) -> Iterator[M]:
     Raises:
         UsageError: a complete line is not a valid ``model``; names file and line.
     """
-    for number, line in _complete_lines(path):
-        try:
-            yield model.model_validate_json(line)
-        except ValidationError as error:
-            raise UsageError(f"{path}:{number}: {describe(error)}") from None
+    if path.exists():
+        yield from (entry for _, entry in read_jsonl(path, model, complete=True))
 
 
 def read_latest(path: Path, model: type[M], key: str = "case_id") -> Iterator[M]:
-    """Like ``read``, but only the last entry written for each value of ``key``.
-
-    Two passes over the file; memory holds the keys and line numbers, never the entries.
-    """
-    last = {getattr(entry, key): number for number, entry in enumerate(read(path, model))}
-    kept = set(last.values())
-    return (entry for number, entry in enumerate(read(path, model)) if number in kept)
-
-
-def _complete_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.endswith(b"\n"):
-                yield number, line
+    """Like ``read``, but only the last entry written for each value of ``key``."""
+    return Index(path, model, key).values()
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -2,7 +2,7 @@
 
 ``runs/<id>/manifest.json`` (``Run``), ``outputs.jsonl`` (a journal of ``Output``), and for each
 scoring ``scorings/<id>/manifest.json`` (``Scoring``) and ``scores.jsonl`` (a journal of
-``Scored``). Outputs and scores are only ever added.
+``Scored``). Outputs and scores are only ever added. All of it can be read by its owner alone.
 """
 
 import os
@@ -11,12 +11,11 @@ import re
 import secrets
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING
 
 from ancrage import __version__
 from ancrage.domain import (
@@ -29,15 +28,17 @@ from ancrage.domain import (
     Scoring,
     SnapshotRef,
 )
-from ancrage.errors import UsageError, describe
+from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
-from ancrage.runs.journal import Journal, read_latest
+from ancrage.files import Index, read_model, save_model
+from ancrage.runs.journal import Journal
 
 if TYPE_CHECKING:
     from ancrage.snapshot import Snapshot
 
 RUNS = Path("runs")
-M = TypeVar("M", bound=BaseModel)
+MANIFEST = "manifest.json"
+LATEST = "latest"
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,23 @@ class ScoringFolder:
     @property
     def scoring(self) -> Scoring:
         """The manifest as it is on disk now."""
-        return _load(self.path / "manifest.json", Scoring)
+        return read_model(self.path / MANIFEST, Scoring)
 
     def save(self, scoring: Scoring) -> None:
         """Replace the manifest in one step."""
-        _save(self.path / "manifest.json", scoring)
+        save_model(self.path / MANIFEST, scoring, private=True)
 
     def journal(self) -> Journal[Scored]:
         """The journal of scores, open for appending."""
         return Journal(self.path / "scores.jsonl")
 
+    def index(self) -> Index[Scored]:
+        """The evaluations of each case, as the journal holds them now."""
+        return Index(self.path / "scores.jsonl", Scored)
+
     def scored(self) -> Iterator[Scored]:
         """The evaluations of each case, in the order they were written."""
-        return read_latest(self.path / "scores.jsonl", Scored)
+        return self.index().values()
 
 
 @dataclass(frozen=True)
@@ -73,47 +78,76 @@ class RunFolder:
     @property
     def run(self) -> Run:
         """The manifest as it is on disk now."""
-        return _load(self.path / "manifest.json", Run)
+        return read_model(self.path / MANIFEST, Run)
 
     def save(self, run: Run) -> None:
         """Replace the manifest in one step."""
-        _save(self.path / "manifest.json", run)
+        save_model(self.path / MANIFEST, run, private=True)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Keep every other process from filling this run; freed when its holder ends, or dies.
+
+        Raises:
+            UsageError: another process holds it.
+        """
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.path / ".lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise UsageError(
+                f"another process is filling run {self.path.name}; wait for it, or stop it"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
 
     def journal(self) -> Journal[Output]:
         """The journal of outputs, open for appending."""
         return Journal(self.path / "outputs.jsonl")
 
+    def output_index(self) -> Index[Output]:
+        """The output of each case, as the journal holds them now."""
+        return Index(self.path / "outputs.jsonl", Output)
+
     def outputs(self) -> Iterator[Output]:
         """The last output recorded for each case, in the order they were written."""
-        return read_latest(self.path / "outputs.jsonl", Output)
+        return self.output_index().values()
 
     def scorings(self) -> list[ScoringFolder]:
-        """The scorings of this run, oldest first."""
-        return [
-            ScoringFolder(path.parent)
-            for path in sorted(self.path.glob("scorings/*/manifest.json"))
+        """The scorings of this run, oldest first; one whose manifest is damaged is left out."""
+        found = [
+            ScoringFolder(path.parent) for path in sorted(self.path.glob(f"scorings/*/{MANIFEST}"))
         ]
+        return [folder for folder in found if _readable(folder.path / MANIFEST, Scoring)]
+
+    def scoring_of(
+        self, evaluators: Sequence[Evaluator], *, interrupted: bool = False
+    ) -> ScoringFolder | None:
+        """The newest scoring by these very evaluators; ``interrupted``: that did not end."""
+        wanted = [(evaluator.name, evaluator.version) for evaluator in evaluators]
+        for folder in reversed(self.scorings()):
+            scoring = folder.scoring
+            made_by = [(info.name, info.version) for info in scoring.evaluators]
+            if made_by == wanted and not (interrupted and scoring.state is RunState.COMPLETE):
+                return folder
+        return None
 
     def new_scoring(
         self, evaluators: Sequence[Evaluator], details: dict[str, JsonValue] | None = None
     ) -> ScoringFolder:
         """Start a scoring beside those that exist already."""
-        number = 1 + max((int(folder.path.name) for folder in self.scorings()), default=0)
-        folder = ScoringFolder(self.path / "scorings" / f"{number:03d}")
-        folder.path.mkdir(parents=True)
+        taken = [int(path.name) for path in self.path.glob("scorings/*") if path.name.isdigit()]
+        folder = ScoringFolder(self.path / "scorings" / f"{max(taken, default=0) + 1:03d}")
+        folder.path.mkdir(parents=True, mode=0o700)
         folder.save(
             Scoring(
                 id=folder.path.name,
                 created=datetime.now(UTC),
-                evaluators=tuple(
-                    EvaluatorInfo(
-                        name=each.name,
-                        version=each.version,
-                        modes=each.modes,
-                        details=getattr(each, "details", {}),
-                    )
-                    for each in evaluators
-                ),
+                evaluators=tuple(describe_evaluator(evaluator) for evaluator in evaluators),
                 details=details or {},
             )
         )
@@ -140,6 +174,17 @@ class RunFolder:
         return snapshot
 
 
+def describe_evaluator(evaluator: Evaluator) -> EvaluatorInfo:
+    """An evaluator as the manifest of a scoring names it."""
+    return EvaluatorInfo(
+        name=evaluator.name,
+        version=evaluator.version,
+        modes=evaluator.modes,
+        kind=getattr(evaluator, "kind", "other"),
+        details=getattr(evaluator, "details", {}),
+    )
+
+
 def create_run(
     snapshot: "Snapshot",
     *,
@@ -154,17 +199,19 @@ def create_run(
     """Create the folder of a new run over ``snapshot`` and write its manifest.
 
     Raises:
-        UsageError: the name is taken, or no folder can bear it.
+        UsageError: the name is taken or reserved, or no folder can bear it.
     """
     now = datetime.now(UTC)
     label = re.sub(r"[^\w.-]+", "-", name or f"{snapshot.path.resolve().name}-{kind}").strip("-.")
     if not label:
         raise UsageError(f"--run-name {name!r} has no letter or digit to name a folder with")
+    if label.startswith(LATEST):
+        raise UsageError(f"--run-name {name!r}: {LATEST!r} always means the newest run")
     stamp = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     identifier = label if name else f"{stamp}-{label}"
     folder = RunFolder(root / identifier)
     try:
-        folder.path.mkdir(parents=True)
+        folder.path.mkdir(parents=True, mode=0o700)
     except FileExistsError:
         raise UsageError(
             f"run {identifier!r} exists already; give another name, or --resume {identifier}"
@@ -190,31 +237,38 @@ def create_run(
 
 
 def list_runs(root: Path = RUNS) -> list[RunFolder]:
-    """Every run under ``root``, oldest first."""
-    folders = [RunFolder(path.parent) for path in root.glob("*/manifest.json")]
-    return sorted(folders, key=lambda folder: (folder.run.created, folder.path.name))
+    """Every run under ``root`` whose manifest can be read, oldest first."""
+    found = [RunFolder(path.parent) for path in root.glob(f"*/{MANIFEST}")]
+    readable = [folder for folder in found if _readable(folder.path / MANIFEST, Run)]
+    return sorted(readable, key=lambda folder: (folder.run.created, folder.path.name))
 
 
 def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolder:
-    """The run meant by a path, an id, an unambiguous beginning of an id, or None for the latest.
+    """The run meant by a path, an id, or an unambiguous beginning of an id.
+
+    None and ``latest`` mean the newest run, ``latest~1`` the one before it.
 
     Raises:
         UsageError: no run, or several, answer to it.
     """
-    if reference and (Path(reference) / "manifest.json").is_file():
+    if reference and (Path(reference) / MANIFEST).is_file():
         return RunFolder(Path(reference))
     folders = list_runs(root)
     if not folders:
         raise UsageError(f"no run in {root}/; make one with: invoke experiment")
-    if reference in (None, "", "latest"):
-        return folders[-1]
-    exact = [folder for folder in folders if folder.path.name == str(reference)]
-    matching = exact or [f for f in folders if f.path.name.startswith(str(reference))]
+    name = str(reference or LATEST)
+    if counted := re.fullmatch(rf"{LATEST}(?:~(\d+))?", name):
+        back = int(counted[1] or 0)
+        if back < len(folders):
+            return folders[-1 - back]
+        raise UsageError(f"{name}: there are only {len(folders)} runs in {root}/")
+    exact = [folder for folder in folders if folder.path.name == name]
+    matching = exact or [f for f in folders if f.path.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     known = ", ".join(folder.path.name for folder in (matching or folders)[-5:])
     problem = "several runs begin with" if matching else "no run answers to"
-    raise UsageError(f"{problem} {str(reference)!r}; for instance: {known}")
+    raise UsageError(f"{problem} {name!r}; for instance: {known}")
 
 
 def finish(run: Run, counts: dict[str, int], state: RunState) -> Run:
@@ -237,16 +291,10 @@ def _versions() -> dict[str, str]:
     return {**versions, "commit": commit}
 
 
-def _load(path: Path, model: type[M]) -> M:
+def _readable(path: Path, model: type[Run] | type[Scoring]) -> bool:
+    """Whether a manifest can be read: a damaged one must not stand in the way of the others."""
     try:
-        return model.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(f"{path} does not exist") from None
-    except ValidationError as error:
-        raise UsageError(f"{path}: {describe(error)}") from None
-
-
-def _save(path: Path, manifest: BaseModel) -> None:
-    draft = path.with_suffix(".tmp")
-    draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    draft.replace(path)
+        read_model(path, model)
+    except UsageError:
+        return False
+    return True

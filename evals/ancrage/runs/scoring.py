@@ -1,44 +1,55 @@
 """Evaluate outputs: every evaluator gives one score for each of its modes, whatever happens."""
 
-import asyncio
 from collections.abc import Sequence
 
-from ancrage.domain import Evaluation, OutputState, Score, Scored
+from ancrage.domain import Evaluation, Output, OutputState, Score, Scored
+from ancrage.errors import words_of
 from ancrage.evaluator import Evaluator, Subject
+from ancrage.runs.shield import CASE_SECONDS, shielded
 
 
-async def evaluate(subject: Subject, evaluators: Sequence[Evaluator]) -> Scored:
+async def evaluate(
+    subject: Subject, evaluators: Sequence[Evaluator], seconds: float = CASE_SECONDS
+) -> Scored:
     """All evaluations of one output; modes that could not be scored say why.
 
     An output that is not ``ok`` is unscored for every mode. An evaluator that raises, forgets
     a mode, scores one it does not own, or cites a passage that is not in the answer is unscored
-    too: its fault never passes for a clean answer.
+    too: its fault never passes for a clean answer. So is one that takes more than ``seconds``.
     """
     output = subject.output
     if output.state is not OutputState.OK:
         reason = f"output {output.state}" + (f": {output.reason}" if output.reason else "")
-        return Scored(
-            case_id=output.case_id,
-            evaluations=tuple(_unscored(each, reason) for each in evaluators),
-        )
+        return unscored(output, evaluators, reason)
     return Scored(
         case_id=output.case_id,
-        evaluations=tuple([await _checked(each, subject) for each in evaluators]),
+        evaluations=tuple(
+            [await _checked(evaluator, subject, seconds) for evaluator in evaluators]
+        ),
     )
 
 
-async def _checked(evaluator: Evaluator, subject: Subject) -> Evaluation:
-    try:
+def unscored(output: Output, evaluators: Sequence[Evaluator], reason: str) -> Scored:
+    """No score in any mode, for one reason."""
+    evaluations = tuple(_unscored(evaluator, reason) for evaluator in evaluators)
+    return Scored(case_id=output.case_id, evaluations=evaluations)
+
+
+async def _checked(evaluator: Evaluator, subject: Subject, seconds: float) -> Evaluation:
+    async def call() -> Evaluation:
         evaluation = await evaluator.evaluate(subject)
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:  # noqa: BLE001  a faulty evaluator must not stop the run
-        return _unscored(evaluator, f"{evaluator.name} raised {type(error).__name__}: {error}")
-    fault = _fault(evaluator, evaluation, subject.text)
-    return _unscored(evaluator, f"{evaluator.name} {fault}") if fault else evaluation
+        fault = _fault(evaluator, evaluation, subject.text)
+        return _unscored(evaluator, f"{evaluator.name} {fault}") if fault else evaluation
+
+    def raised(error: BaseException) -> Evaluation:
+        return _unscored(evaluator, f"{evaluator.name} raised {words_of(error)}")
+
+    return await shielded(call(), raised, seconds)
 
 
-def _fault(evaluator: Evaluator, evaluation: Evaluation, text: str) -> str | None:
+def _fault(evaluator: Evaluator, evaluation: object, text: str) -> str | None:
+    if not isinstance(evaluation, Evaluation):
+        return f"gave {type(evaluation).__name__}, not an Evaluation"
     owned = {mode.name for mode in evaluator.modes}
     named = [score.name for score in evaluation.scores]
     if sorted(named) != sorted(owned):
@@ -54,8 +65,8 @@ def _fault(evaluator: Evaluator, evaluation: Evaluation, text: str) -> str | Non
 
 async def release(evaluators: Sequence[Evaluator]) -> None:
     """Close what evaluators hold open, such as a judge's connections."""
-    for each in evaluators:
-        if close := getattr(each, "aclose", None):
+    for evaluator in evaluators:
+        if close := getattr(evaluator, "aclose", None):
             await close()
 
 

@@ -1,11 +1,15 @@
-"""Read a run for reports and comparisons: per mode the newest scoring, and counts that add up."""
+"""Read a run: for each failure mode the scoring that counts, and counts that add up.
 
-from collections import Counter
+Every reader of scores goes through here: report, show, compare, gate, history, judges' accounts,
+publish and pull.
+"""
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from ancrage.domain import (
+    Anchors,
     Case,
     Evaluation,
     EvaluatorInfo,
@@ -15,9 +19,12 @@ from ancrage.domain import (
     Output,
     OutputState,
     Run,
+    RunState,
     Score,
-    ScoreState,
+    Scored,
 )
+from ancrage.errors import UsageError
+from ancrage.files import Index
 from ancrage.runs.record import RunFolder, ScoringFolder
 from ancrage.snapshot import Snapshot
 
@@ -30,6 +37,8 @@ class ModeSummary(Frozen):
     mode: FailureMode
     evaluator: str
     version: str
+    kind: str = "other"
+    """Of the evaluator: ``check``, ``judge``, ``external``, …"""
     cases: int
     """Cases of the run, whether or not they could be scored."""
     scored: int
@@ -44,8 +53,35 @@ class ModeSummary(Frozen):
 
     @property
     def rate(self) -> float | None:
-        """Share of scored answers failing; None when none was scored."""
+        """Share of scored answers that fail; None when none was scored."""
         return self.failing / self.scored if self.scored else None
+
+
+class AnchorSummary(Frozen):
+    """What anchors the answers of a run: how much was looked at."""
+
+    answers: int = 0
+    """Answers that there are to read: outputs that are ``ok``."""
+    read: int = 0
+    """Those of them whose reading the record holds."""
+    silent: int = 0
+    """Answers read that cite nothing and quote nothing."""
+    perfect: int = 0
+    """Answers that cite or quote something, scored by every code check, with no finding."""
+    citations: int = 0
+    references: int = 0
+    messages: int = 0
+    quotes: int = 0
+    held: int = 0
+    """Quotes that were held against a message."""
+    diagnoses: dict[str, int] = {}
+    """Of the quotes held, why those that fail do: translated, altered, elsewhere, absent, …"""
+    languages: dict[str, dict[str, int]] = {}
+    """The same by pair of languages, ``quote→message``; ``quotes`` counts all of the pair."""
+    unrecognised: dict[str, int] = {}
+    """Marks that look like citations or quotes and were not read, by shape."""
+    unread_answers: int = 0
+    """Answers in which nothing was read while such marks stand there."""
 
 
 @dataclass(frozen=True)
@@ -55,56 +91,83 @@ class Item:
     case: Case
     output: Output
     evaluations: tuple[Evaluation, ...]
+    anchors: Anchors | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Every finding, in the order of the answer."""
-        found = [each for evaluation in self.evaluations for each in evaluation.findings]
-        return tuple(sorted(found, key=lambda each: (each.evidence.start, each.evidence.end)))
+        found = [finding for evaluation in self.evaluations for finding in evaluation.findings]
+        return tuple(
+            sorted(found, key=lambda finding: (finding.evidence.start, finding.evidence.end))
+        )
 
     @property
     def scores(self) -> dict[str, Score]:
         """The score of each mode."""
-        return {each.name: each for evaluation in self.evaluations for each in evaluation.scores}
+        return {score.name: score for done in self.evaluations for score in done.scores}
 
 
 class RunView:
-    """A run with, for each evaluator, its newest scoring. Verdicts of two versions never mix."""
+    """A run with, for each evaluator, the scoring that counts.
+
+    That is its newest complete one; where there is none, its newest. Verdicts of two versions
+    never mix, and an interrupted scoring never hides a complete one.
+    """
 
     def __init__(self, folder: RunFolder, scoring: str | None = None) -> None:
         """Read ``folder``; ``scoring`` restricts the view to the scoring of that id.
 
         Raises:
-            UsageError: the run or its snapshot cannot be read.
+            UsageError: the run cannot be read, or has no such scoring.
         """
         self.folder = folder
         self.run: Run = folder.run
         self.scorings: list[ScoringFolder] = [
-            each for each in folder.scorings() if scoring in (None, each.path.name)
+            found for found in folder.scorings() if scoring in (None, found.path.name)
         ]
+        if scoring is not None and not self.scorings:
+            known = ", ".join(found.path.name for found in folder.scorings()) or "none"
+            raise UsageError(f"run {folder.path.name} has no scoring {scoring!r} (it has {known})")
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The snapshot that the run read."""
+        """The snapshot that the run read.
+
+        Raises:
+            UsageError: it is gone or has changed.
+        """
         return self.folder.snapshot()
 
     @cached_property
     def evaluators(self) -> dict[str, tuple[EvaluatorInfo, ScoringFolder]]:
-        """Each evaluator by name, with the newest scoring that ran it.
+        """Each evaluator by name, with the scoring that counts.
 
-        An evaluator is left with the modes that no newer scoring owns, by whatever evaluator.
+        An evaluator is left with the modes that no scoring preferred to its own holds.
         """
-        newest: dict[str, tuple[EvaluatorInfo, ScoringFolder]] = {}
+        manifests = {folder.path: folder.scoring for folder in self.scorings}
+        complete = [f for f in self.scorings if manifests[f.path].state is RunState.COMPLETE]
+        others = [folder for folder in self.scorings if folder not in complete]
+        chosen: dict[str, tuple[EvaluatorInfo, ScoringFolder]] = {}
         owned: set[str] = set()
-        for folder in reversed(self.scorings):
-            infos = [each for each in folder.scoring.evaluators if each.name not in newest]
+        for folder in [*reversed(complete), *reversed(others)]:
+            infos = [info for info in manifests[folder.path].evaluators if info.name not in chosen]
             for info in infos:
                 modes = tuple(mode for mode in info.modes if mode.name not in owned)
                 if modes:
-                    newest[info.name] = info.model_copy(update={"modes": modes}), folder
+                    chosen[info.name] = info.model_copy(update={"modes": modes}), folder
             owned |= {mode.name for info in infos for mode in info.modes}
         order = {folder.path: place for place, folder in enumerate(self.scorings)}
-        return dict(sorted(newest.items(), key=lambda entry: order[entry[1][1].path]))
+        return dict(sorted(chosen.items(), key=lambda entry: order[entry[1][1].path]))
+
+    @property
+    def unfinished(self) -> list[ScoringFolder]:
+        """Scorings that were interrupted and are not shown, because a complete one counts."""
+        shown = {folder.path for _, folder in self.evaluators.values()}
+        return [
+            folder
+            for folder in self.scorings
+            if folder.path not in shown and folder.scoring.state is not RunState.COMPLETE
+        ]
 
     @property
     def modes(self) -> list[FailureMode]:
@@ -113,73 +176,90 @@ class RunView:
 
     def items(self) -> Iterator[Item]:
         """Every case of the snapshot, in order; ``not_run`` where the run did not come to it."""
-        outputs = {output.case_id: output for output in self.folder.outputs()}
-        evaluations = self._evaluations
         for case in self.snapshot.cases():
-            output = outputs.get(case.id) or Output(
-                case_id=case.id, state=OutputState.NOT_RUN, reason=NOT_RUN
-            )
-            yield Item(case, output, tuple(evaluations.get(case.id, ())))
+            yield self._item(case)
+
+    def item(self, case_id: str) -> Item:
+        """The case ``case_id``, found without reading the others.
+
+        Raises:
+            UsageError: there is no such case.
+        """
+        return self._item(self.snapshot.case(case_id))
 
     def summaries(self) -> list[ModeSummary]:
         """One row a failure mode, in the order of the evaluators."""
-        counts: dict[str, Counter[str]] = {mode.name: Counter() for mode in self.modes}
-        reasons: dict[str, Counter[str]] = {mode.name: Counter() for mode in self.modes}
-        totals: dict[str, float] = dict.fromkeys(counts, 0.0)
-        cases = self.snapshot.manifest.counts.kept
-        for evaluations in self._evaluations.values():
-            for score in (each for evaluation in evaluations for each in evaluation.scores):
-                if score.state is ScoreState.UNSCORED or score.value is None:
-                    reasons[score.name][score.reason or "no reason given"] += 1
-                    continue
-                counts[score.name]["scored"] += 1
-                counts[score.name]["failing"] += score.value > 0
-                totals[score.name] += score.value
-        rows = []
-        for info, _ in self.evaluators.values():
-            for mode in info.modes:
-                scored = counts[mode.name]["scored"]
-                absent = cases - scored - reasons[mode.name].total()
-                if absent:
-                    reasons[mode.name][NOT_RUN] += absent
-                rows.append(
-                    ModeSummary(
-                        mode=mode,
-                        evaluator=info.name,
-                        version=info.version,
-                        cases=cases,
-                        scored=scored,
-                        unscored=cases - scored,
-                        failing=counts[mode.name]["failing"],
-                        total=totals[mode.name],
-                        reasons=dict(reasons[mode.name].most_common()),
-                    )
-                )
-        return rows
+        return self._counted[0]
+
+    @property
+    def anchors(self) -> AnchorSummary:
+        """What anchors the answers, counted over the run."""
+        return self._counted[1]
 
     @cached_property
-    def _evaluations(self) -> dict[str, list[Evaluation]]:
-        found: dict[str, list[Evaluation]] = {}
+    def _counted(self) -> tuple[list[ModeSummary], AnchorSummary]:
+        from ancrage.runs.totals import count
+
+        return count(self)
+
+    def read(self, case_id: str) -> tuple[Output, tuple[Evaluation, ...], Anchors | None]:
+        """The output of a case, what counts of its scores, and how it was read."""
+        output = self._outputs.get(case_id) or Output(
+            case_id=case_id, state=OutputState.NOT_RUN, reason=NOT_RUN
+        )
+        evaluations: list[Evaluation] = []
+        anchors = None
+        for folder, index, wanted in self._shown:
+            entry = index.get(case_id)
+            evaluations += [
+                _only(evaluation, wanted[evaluation.evaluator])
+                for evaluation in (entry.evaluations if entry else ())
+                if evaluation.evaluator in wanted
+            ]
+            anchors = (entry and entry.anchors) or anchors
+            if entry is None and output.state is not OutputState.NOT_RUN:
+                evaluations += [
+                    _not_scored(info, folder)
+                    for info, home in self.evaluators.values()
+                    if home == folder
+                ]
+        return output, tuple(evaluations), anchors
+
+    def _item(self, case: Case) -> Item:
+        return Item(case, *self.read(case.id))
+
+    @cached_property
+    def _outputs(self) -> Index[Output]:
+        return self.folder.output_index()
+
+    @cached_property
+    def _shown(self) -> list[tuple[ScoringFolder, Index[Scored], dict[str, set[str]]]]:
+        """The scorings that count, each with the modes it counts for, by evaluator."""
+        found = []
         for folder in self.scorings:
             wanted = {
                 name: {mode.name for mode in info.modes}
                 for name, (info, home) in self.evaluators.items()
                 if home == folder
             }
-            for entry in folder.scored() if wanted else ():
-                kept = [
-                    _only(each, wanted[each.evaluator])
-                    for each in entry.evaluations
-                    if each.evaluator in wanted
-                ]
-                found.setdefault(entry.case_id, []).extend(kept)
+            if wanted:
+                found.append((folder, folder.index(), wanted))
         return found
 
 
+def _not_scored(info: EvaluatorInfo, folder: ScoringFolder) -> Evaluation:
+    reason = f"scoring {folder.path.name} did not come to it"
+    return Evaluation(
+        evaluator=info.name,
+        version=info.version,
+        scores=tuple(Score.unscored(mode.name, reason) for mode in info.modes),
+    )
+
+
 def _only(evaluation: Evaluation, modes: set[str]) -> Evaluation:
-    """An evaluation without the modes that a newer scoring owns."""
-    scores = tuple(each for each in evaluation.scores if each.name in modes)
+    """An evaluation without the modes that another scoring owns."""
+    scores = tuple(score for score in evaluation.scores if score.name in modes)
     if len(scores) == len(evaluation.scores):
         return evaluation
-    findings = tuple(each for each in evaluation.findings if each.mode in modes)
+    findings = tuple(finding for finding in evaluation.findings if finding.mode in modes)
     return evaluation.model_copy(update={"scores": scores, "findings": findings})

@@ -16,6 +16,7 @@ from pydantic_core import from_json
 
 from ancrage.domain import Case, OutputState, Study
 from ancrage.errors import UsageError, describe
+from ancrage.files import Index, read_jsonl
 from ancrage.snapshot.folder import (
     CASES,
     MANIFEST,
@@ -49,22 +50,23 @@ class Snapshot:
         Raises:
             UsageError: a line is not a case; names file, line and field.
         """
-        for number, _, line in self._lines():
-            yield self._case(number, line)
+        for _, case in read_jsonl(self.path / CASES, Case):
+            yield case
+
+    def case_ids(self) -> Iterator[str]:
+        """The ids of the cases in file order; nothing else of them is read."""
+        return iter(self._index)
 
     def case(self, case_id: str) -> Case:
-        """The case ``case_id``.
+        """The case ``case_id``, found without reading the others.
 
         Raises:
             UsageError: there is no such case.
         """
-        try:
-            number, offset = self._index[case_id]
-        except KeyError:
-            raise UsageError(f"{self.path}: no case {case_id!r}") from None
-        with (self.path / CASES).open("rb") as file:
-            file.seek(offset)
-            return self._case(number, file.readline())
+        found = self._index.get(case_id)
+        if found is None:
+            raise UsageError(f"{self.path}: no case {case_id!r}")
+        return found
 
     def _study(self, study_id: str) -> Study | None:
         """The study ``study_id``; None when the snapshot does not have it."""
@@ -102,26 +104,9 @@ class Snapshot:
         if content_hash(self.manifest.files) != self.manifest.hash:
             raise UsageError(f"{self.path / MANIFEST}: hash does not agree with the files listed")
 
-    def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        offset = 0
-        with (self.path / CASES).open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, offset, line
-                offset += len(line)
-
-    def _case(self, number: int, line: bytes) -> Case:
-        try:
-            return Case.model_validate_json(line.removeprefix(b"\xef\xbb\xbf"))
-        except ValidationError as error:
-            raise UsageError(f"{self.path / CASES}:{number}: {describe(error)}") from None
-
     @cached_property
-    def _index(self) -> dict[str, tuple[int, int]]:
-        return {
-            from_json(line.removeprefix(b"\xef\xbb\xbf"))["id"]: (number, offset)
-            for number, offset, line in self._lines()
-        }
+    def _index(self) -> Index[Case]:
+        return Index(self.path / CASES, Case, key="id")
 
 
 def open_snapshot(path: str | Path, *, verify: bool = True) -> Snapshot:
