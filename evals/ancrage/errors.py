@@ -50,25 +50,3 @@ def describe(error: "ValidationError") -> str:
     field = ".".join(str(part) for part in first["loc"]) or "value"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"
-
-
-MAXIMUM_WORDS = 2_000
-"""Characters of an exception's words that are kept."""
-
-
-def words_of(error: BaseException) -> str:
-    """``Kind: words`` of an exception, in one bounded line that every file can hold.
-
-    Of a group of exceptions, the words of its first; half a surrogate pair becomes U+FFFD.
-    """
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    try:
-        said = str(error)
-    except Exception:  # noqa: BLE001  an exception may fail to say what it is
-        said = ""
-    line = " ".join(said.split())
-    text = f"{type(error).__name__}: {line}" if line else type(error).__name__
-    if len(text) > MAXIMUM_WORDS:
-        text = f"{text[:MAXIMUM_WORDS]}… ({len(text):,} characters)"
-    return text.encode("utf-8", "replace").decode()

@@ -22,8 +22,9 @@ from ancrage.domain import (
     ScoreState,
     Scoring,
 )
-from ancrage.errors import UsageError, words_of
+from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
+from ancrage.redact import told
 from ancrage.runs.record import RunFolder, ScoringFolder, finish
 from ancrage.runs.scoring import evaluate, release, unscored
 from ancrage.runs.shield import CASE_SECONDS, shielded
@@ -107,7 +108,7 @@ async def run_experiment(
                     try:
                         outputs.append(known)
                     except ValueError as error:
-                        known = _failed(case, f"its output cannot be written: {words_of(error)}")
+                        known = _failed(case, f"its output cannot be written: {told(error)}")
                         outputs.append(known)
                 return known
 
@@ -195,7 +196,7 @@ async def _fill(
             try:
                 scores.append(entry)
             except ValueError as error:
-                reason = f"its scores cannot be written: {words_of(error)}"
+                reason = f"its scores cannot be written: {told(error)}"
                 entry = unscored(output, evaluators, reason)
                 scores.append(entry)
             if on_item:
@@ -243,7 +244,7 @@ async def _produce(produce: Producer, case: Case, seconds: float) -> Output:
             raise TypeError(f"the assistant gave {type(output).__name__}, not the case's Output")
         return output
 
-    return await shielded(call(), lambda error: _failed(case, words_of(error)), seconds)
+    return await shielded(call(), lambda error: _failed(case, told(error)), seconds)
 
 
 async def _score(
@@ -256,7 +257,7 @@ async def _score(
     try:
         subject = studies.subject(case, output)
     except Exception as error:  # noqa: BLE001  a study that cannot be read costs its cases alone
-        return unscored(output, evaluators, words_of(error))
+        return unscored(output, evaluators, told(error))
     return await evaluate(subject, evaluators, seconds)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ancrage.domain import Evaluation, Output, OutputState, Score, Scored
-from ancrage.errors import words_of
 from ancrage.evaluator import Evaluator, Subject
+from ancrage.redact import told
 from ancrage.runs.shield import CASE_SECONDS, shielded
 
 
@@ -42,7 +42,7 @@ async def _checked(evaluator: Evaluator, subject: Subject, seconds: float) -> Ev
         return _unscored(evaluator, f"{evaluator.name} {fault}") if fault else evaluation
 
     def raised(error: BaseException) -> Evaluation:
-        return _unscored(evaluator, f"{evaluator.name} raised {words_of(error)}")
+        return _unscored(evaluator, f"{evaluator.name} raised {told(error)}")
 
     return await shielded(call(), raised, seconds)
 
