@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from ancrage.wrapping import CITATION
+
 
 class Kind(Enum):
     PARAGRAPH = auto()
@@ -36,8 +38,6 @@ _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _DIVIDER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
 
-CITATION = re.compile(r"\[(?=[^\[\]\n]*\d)[\w.:/#-]+(?:\s*[,;]\s*[\w.:/#-]+)*\](?!\()")
-"""A bracket of references such as ``[R-012, M-0034]``, ``[3]`` or ``[Q3, Q5]``."""
 # Each stops at the next mark of its kind, or is bounded: hostile text is read in linear time.
 _IMAGE = re.compile(r"!\[([^\[\]\n]*)\]\([^)\n]{0,1000}\)")
 _LINK = re.compile(r"\[([^\[\]\n]+)\]\([^)\n]{0,1000}\)")
