@@ -4,7 +4,12 @@ import pytest
 
 from ancrage.wrapping import bare, unwrap
 
-SAID = ("Je ne sais pas.", "30 jours.", "Es steht nicht im Text.", "It was not in 2019 but in 2021.")
+SAID = (
+    "Je ne sais pas.",
+    "30 jours.",
+    "Es steht nicht im Text.",
+    "It was not in 2019 but in 2021.",
+)
 WRAPPINGS = (
     "{} [1]",
     "{} [R-012, M-0034]",
