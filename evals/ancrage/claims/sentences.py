@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from ancrage.claims.lexicon import LEXICON
-from ancrage.claims.markup import CITATION
+from ancrage.wrapping import CITATION
 
 Span = tuple[int, int]
 _FAR = 500
