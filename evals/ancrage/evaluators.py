@@ -37,7 +37,7 @@ def select(
         chosen += load_judges(judges, models or Models(config), config, repeats=judge_repeat)
     for name in dict.fromkeys(each.strip() for each in scorers.split(",") if each.strip()):
         chosen.append(_scorer(name, config, models))
-    _refuse_shared_modes(chosen)
+    refuse_shared_modes(chosen)
     return chosen
 
 
@@ -59,7 +59,7 @@ def _scorer(name: str, config: Config, models: "Models | None") -> Evaluator:
     )
 
 
-def _refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:
+def refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:
     owner: dict[str, str] = {}
     for evaluator in evaluators:
         for mode in evaluator.modes:

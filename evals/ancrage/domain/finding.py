@@ -92,4 +92,6 @@ class Evaluation(Frozen):
     """One a failure mode that the evaluator owns, always, scored or not."""
     findings: tuple[Finding, ...] = ()
     usage: Usage | None = None
+    faulty: bool = False
+    """Whether the evaluator itself failed: it raised, or gave what it may not."""
     details: dict[str, JsonValue] = {}

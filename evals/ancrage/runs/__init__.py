@@ -3,7 +3,8 @@
 from ancrage.runs.loop import OnItem, Producer, recorded, run_experiment, score_run
 from ancrage.runs.record import RUNS, RunFolder, ScoringFolder, create_run, find_run, list_runs
 from ancrage.runs.scoring import evaluate
-from ancrage.runs.view import NOT_RUN, AnchorSummary, Item, ModeSummary, RunView
+from ancrage.runs.totals import NOT_RUN, AnchorSummary, ModeSummary
+from ancrage.runs.view import Item, RunView
 
 __all__ = [
     "NOT_RUN",

@@ -39,10 +39,12 @@ async def _checked(evaluator: Evaluator, subject: Subject, seconds: float) -> Ev
     async def call() -> Evaluation:
         evaluation = await evaluator.evaluate(subject)
         fault = _fault(evaluator, evaluation, subject.text)
-        return _unscored(evaluator, f"{evaluator.name} {fault}") if fault else evaluation
+        return (
+            _unscored(evaluator, f"{evaluator.name} {fault}", faulty=True) if fault else evaluation
+        )
 
     def raised(error: BaseException) -> Evaluation:
-        return _unscored(evaluator, f"{evaluator.name} raised {told(error)}")
+        return _unscored(evaluator, f"{evaluator.name} raised {told(error)}", faulty=True)
 
     return await shielded(call(), raised, seconds)
 
@@ -70,9 +72,10 @@ async def release(evaluators: Sequence[Evaluator]) -> None:
             await close()
 
 
-def _unscored(evaluator: Evaluator, reason: str) -> Evaluation:
+def _unscored(evaluator: Evaluator, reason: str, *, faulty: bool = False) -> Evaluation:
     return Evaluation(
         evaluator=evaluator.name,
         version=evaluator.version,
         scores=tuple(Score.unscored(mode.name, reason) for mode in evaluator.modes),
+        faulty=faulty,
     )

@@ -3,9 +3,78 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from ancrage.domain import Anchors, Evaluation, OutputState, ScoreState
-from ancrage.runs.view import NOT_RUN, AnchorSummary, ModeSummary, RunView
+from ancrage.domain import (
+    Anchors,
+    Evaluation,
+    EvaluatorInfo,
+    FailureMode,
+    Frozen,
+    OutputState,
+    ScoreState,
+)
+
+if TYPE_CHECKING:
+    from ancrage.runs.view import RunView
+
+
+NOT_RUN = "the run did not come to it"
+
+
+class ModeSummary(Frozen):
+    """One row of the overview: ``cases == scored + unscored``, ``failing <= scored``."""
+
+    mode: FailureMode
+    evaluator: str
+    version: str
+    kind: str = "other"
+    """Of the evaluator: ``check``, ``judge``, ``external``, …"""
+    cases: int
+    """Cases of the run, whether or not they could be scored."""
+    scored: int
+    """The denominator of the rate."""
+    unscored: int
+    failing: int
+    """Answers whose score is above zero."""
+    total: float
+    """The sum of the scores: how many defects in all."""
+    reasons: dict[str, int] = {}
+    """Why cases are unscored, most frequent first."""
+    faults: int = 0
+    """Answers on which the evaluator raised, or gave what it may not; they are unscored."""
+
+    @property
+    def rate(self) -> float | None:
+        """Share of scored answers that fail; None when none was scored."""
+        return self.failing / self.scored if self.scored else None
+
+
+class AnchorSummary(Frozen):
+    """What anchors the answers of a run: how much was looked at."""
+
+    answers: int = 0
+    """Answers that there are to read: outputs that are ``ok``."""
+    read: int = 0
+    """Those of them whose reading the record holds."""
+    silent: int = 0
+    """Answers read that cite nothing and quote nothing."""
+    perfect: int = 0
+    """Answers that cite or quote something, scored by every code check, with no finding."""
+    citations: int = 0
+    references: int = 0
+    messages: int = 0
+    quotes: int = 0
+    held: int = 0
+    """Quotes that were held against a message."""
+    diagnoses: dict[str, int] = {}
+    """Of the quotes held, why those that fail do: translated, altered, elsewhere, absent, …"""
+    languages: dict[str, dict[str, int]] = {}
+    """The same by pair of languages, ``quote→message``; ``quotes`` counts all of the pair."""
+    unrecognised: dict[str, int] = {}
+    """Marks that look like citations or quotes and were not read, by shape."""
+    unread_answers: int = 0
+    """Answers in which nothing was read while such marks stand there."""
 
 
 @dataclass
@@ -13,6 +82,7 @@ class _Mode:
     scored: int = 0
     failing: int = 0
     total: float = 0.0
+    faults: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
 
@@ -48,7 +118,7 @@ class _Anchors:
                 by_pair[quote.diagnosis] += 1
 
 
-def count(view: RunView) -> tuple[list[ModeSummary], AnchorSummary]:
+def count(view: "RunView") -> tuple[list[ModeSummary], AnchorSummary]:
     """The rows and the anchors of a run; memory does not grow with its answers."""
     modes = {mode.name: _Mode() for mode in view.modes}
     checks = {
@@ -67,8 +137,8 @@ def count(view: RunView) -> tuple[list[ModeSummary], AnchorSummary]:
             if anchors is not None:
                 anchored.add(anchors, _is_clean(checks, evaluations))
     rows = [
-        _row(view, name, mode.name, modes[mode.name], cases)
-        for name, (info, _) in view.evaluators.items()
+        _row(info, mode, modes[mode.name], cases)
+        for info, _ in view.evaluators.values()
         for mode in info.modes
     ]
     summary = AnchorSummary(
@@ -82,8 +152,10 @@ def count(view: RunView) -> tuple[list[ModeSummary], AnchorSummary]:
 
 
 def _add_scores(modes: Mapping[str, _Mode], evaluations: Iterable[Evaluation]) -> None:
-    for score in (score for evaluation in evaluations for score in evaluation.scores):
+    found = ((score, done.faulty) for done in evaluations for score in done.scores)
+    for score, faulty in found:
         mode = modes[score.name]
+        mode.faults += faulty
         if score.state is ScoreState.UNSCORED or score.value is None:
             mode.reasons[score.reason or "no reason given"] += 1
             continue
@@ -97,14 +169,13 @@ def _is_clean(checks: set[str], evaluations: Iterable[Evaluation]) -> bool:
     return bool(checks) and all(values.get(name) == 0 for name in checks)
 
 
-def _row(view: RunView, evaluator: str, mode_name: str, counted: _Mode, cases: int) -> ModeSummary:
-    info, _ = view.evaluators[evaluator]
+def _row(info: EvaluatorInfo, mode: FailureMode, counted: _Mode, cases: int) -> ModeSummary:
     reasons = counted.reasons
     if absent := cases - counted.scored - reasons.total():
         reasons[NOT_RUN] += absent
     return ModeSummary(
-        mode=next(mode for mode in info.modes if mode.name == mode_name),
-        evaluator=evaluator,
+        mode=mode,
+        evaluator=info.name,
         version=info.version,
         kind=info.kind,
         cases=cases,
@@ -112,5 +183,6 @@ def _row(view: RunView, evaluator: str, mode_name: str, counted: _Mode, cases: i
         unscored=cases - counted.scored,
         failing=counted.failing,
         total=counted.total,
+        faults=counted.faults,
         reasons=dict(reasons.most_common()),
     )

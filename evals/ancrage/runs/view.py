@@ -7,6 +7,7 @@ publish and pull.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ancrage.domain import (
     Anchors,
@@ -15,7 +16,6 @@ from ancrage.domain import (
     EvaluatorInfo,
     FailureMode,
     Finding,
-    Frozen,
     Output,
     OutputState,
     Run,
@@ -26,62 +26,11 @@ from ancrage.domain import (
 from ancrage.errors import UsageError
 from ancrage.files import Index
 from ancrage.runs.record import RunFolder, ScoringFolder
+from ancrage.runs.totals import NOT_RUN, AnchorSummary, ModeSummary, count
 from ancrage.snapshot import Snapshot
 
-NOT_RUN = "the run did not come to it"
-
-
-class ModeSummary(Frozen):
-    """One row of the overview: ``cases == scored + unscored``, ``failing <= scored``."""
-
-    mode: FailureMode
-    evaluator: str
-    version: str
-    kind: str = "other"
-    """Of the evaluator: ``check``, ``judge``, ``external``, …"""
-    cases: int
-    """Cases of the run, whether or not they could be scored."""
-    scored: int
-    """The denominator of the rate."""
-    unscored: int
-    failing: int
-    """Answers whose score is above zero."""
-    total: float
-    """The sum of the scores: how many defects in all."""
-    reasons: dict[str, int] = {}
-    """Why cases are unscored, most frequent first."""
-
-    @property
-    def rate(self) -> float | None:
-        """Share of scored answers that fail; None when none was scored."""
-        return self.failing / self.scored if self.scored else None
-
-
-class AnchorSummary(Frozen):
-    """What anchors the answers of a run: how much was looked at."""
-
-    answers: int = 0
-    """Answers that there are to read: outputs that are ``ok``."""
-    read: int = 0
-    """Those of them whose reading the record holds."""
-    silent: int = 0
-    """Answers read that cite nothing and quote nothing."""
-    perfect: int = 0
-    """Answers that cite or quote something, scored by every code check, with no finding."""
-    citations: int = 0
-    references: int = 0
-    messages: int = 0
-    quotes: int = 0
-    held: int = 0
-    """Quotes that were held against a message."""
-    diagnoses: dict[str, int] = {}
-    """Of the quotes held, why those that fail do: translated, altered, elsewhere, absent, …"""
-    languages: dict[str, dict[str, int]] = {}
-    """The same by pair of languages, ``quote→message``; ``quotes`` counts all of the pair."""
-    unrecognised: dict[str, int] = {}
-    """Marks that look like citations or quotes and were not read, by shape."""
-    unread_answers: int = 0
-    """Answers in which nothing was read while such marks stand there."""
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -196,10 +145,55 @@ class RunView:
         """What anchors the answers, counted over the run."""
         return self._counted[1]
 
+    def shortfalls(self, minimum: float) -> list[str]:
+        """What makes the figures incomplete, one sentence each; none when all is well.
+
+        An evaluator that failed on any answer, and a mode that scored less than the share
+        ``minimum`` of the answers that there are.
+        """
+        answers = self.anchors.answers
+        said = []
+        for row in self.summaries():
+            if row.faults:
+                said.append(f"{row.evaluator} failed on {row.faults} of {answers} answers")
+            elif answers and row.scored < minimum * answers:
+                reason = next(iter(row.reasons), "no reason given")
+                said.append(
+                    f"{row.mode.name} scored {row.scored} of {answers} answers; mostly: {reason}"
+                )
+        return list(dict.fromkeys(said))
+
+    def frame(self) -> "DataFrame":
+        """All scores as a pandas DataFrame: one row an answer, indexed by case.
+
+        Columns: ``study``, ``state``, ``question``, ``answer``, and one a failure mode, NaN where
+        it is unscored.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise UsageError("a DataFrame needs pandas: pip install pandas") from None
+        rows = []
+        for item in self.items():
+            answer = item.output.answer.text if item.output.answer else None
+            row: dict[str, object] = {
+                "case": item.case.id,
+                "study": item.case.study_id,
+                "state": str(item.output.state),
+                "question": item.case.input.question,
+                "answer": answer,
+            }
+            rows.append(row | {name: score.value for name, score in item.scores.items()})
+        columns = ["case", "study", "state", "question", "answer", *(m.name for m in self.modes)]
+        frame = pd.DataFrame(rows, columns=columns).set_index("case")
+        modes = [mode.name for mode in self.modes]
+        return frame.astype(dict.fromkeys(modes, "float64"))
+
     @cached_property
     def _counted(self) -> tuple[list[ModeSummary], AnchorSummary]:
-        from ancrage.runs.totals import count
-
         return count(self)
 
     def read(self, case_id: str) -> tuple[Output, tuple[Evaluation, ...], Anchors | None]:
