@@ -20,7 +20,8 @@ def pip(*arguments: str | Path) -> None:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout; skips where the build backend cannot be had."""
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, ROOT]
+    command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--no-deps"]
+    command += ["--wheel-dir", folder, ROOT]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode and "hatchling" in done.stderr:
         pytest.skip("the build backend (hatchling) cannot be installed here")
