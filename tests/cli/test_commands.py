@@ -101,8 +101,8 @@ def test_audit_of_the_demonstration_then_show_then_score(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("experiment", "--snapshot", "nowhere"), "invoke snapshot"),
-        (("experiment", "--resume", "latest"), "invoke experiment"),
+        (("experiment", "--snapshot", "nowhere"), "ancrage snapshot"),
+        (("experiment", "--resume", "latest"), "ancrage experiment"),
         (("experiment", "--concurrency", "many"), "--concurrency many: give a whole number"),
         (("experiment", "--resume", "x", "--run-name", "y"), "leave out"),
         (("report", "nope"), "no run"),
@@ -240,7 +240,7 @@ def test_an_audit_does_not_take_up_a_replay(tmp_path: Path) -> None:
     manifest.write_text(manifest.read_text().replace('"kind": "audit"', '"kind": "replay"'))
     ended = run("experiment", "--resume", "r", cwd=tmp_path)
     assert ended.returncode == 2
-    assert "invoke replay --resume r" in ended.stderr
+    assert "ancrage replay --resume r" in ended.stderr
 
 
 def test_a_reader_that_goes_away_changes_no_exit_status(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_a_budget_stops_cleanly_and_the_replay_is_taken_up(
         configure(workplace, server)
         code, out = run("replay", "--run-name", "r", "--budget-tokens", "2500")
         assert code == 3
-        assert "invoke replay --resume r" in out
+        assert "ancrage replay --resume r" in out
         assert states(find_run("r"))[OutputState.OVER_BUDGET] > 0
         code, out = run("replay", "--resume", "r")
         assert code == 0, out
@@ -361,7 +361,7 @@ def test_failed_calls_leave_the_replay_to_be_taken_up(
         configure(workplace, server)
         code, out = run("replay", "--run-name", "r", "--no-preflight")
         assert code == 3, out
-        assert "Cases that failed: 1; go on with: invoke replay --resume r" in out
+        assert "Cases that failed: 1; go on with: ancrage replay --resume r" in out
         down = False
         code, out = run("replay", "--resume", "r", "--no-preflight")
         assert code == 0, out
@@ -394,7 +394,7 @@ def test_a_migration_out_of_budget_reports_and_is_taken_up_as_it_was_begun(
         migrate = ["migrate", "old", "new", "--run-name", "m"]
         code, out = run(*migrate, "--repeat", "1", "--budget-tokens", "1")
         assert code == 3, out
-        assert "go on with: invoke migrate --models old new --run-name m" in out
+        assert "go on with: ancrage migrate old new --run-name m" in out
         assert "over_budget" in out
         page = (find_run("m-new").path / "report.html").read_text()
         assert "nothing that was answered; 0 calls made" in page

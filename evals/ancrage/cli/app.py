@@ -1,5 +1,6 @@
 """The console command ``ancrage``: the same commands as under ``invoke``, in any folder."""
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,13 @@ import click
 from ancrage import __version__
 from ancrage.cli import GROUPS, MODULES, find_command
 from ancrage.cli.shell import Command, explain
-from ancrage.cli.shield import perform, prepare_streams, say, stop_at_once_when_asked_twice
+from ancrage.cli.shield import (
+    perform,
+    prepare_streams,
+    say,
+    stop_at_once_when_asked_twice,
+    take_no_more_interrupts,
+)
 from ancrage.errors import ExitCode, UsageError
 
 _HELP = ("-h", "--help")
@@ -24,11 +31,13 @@ def main() -> None:
     if "" not in sys.path:
         sys.path.append("")
     code = run(sys.argv[1:])
+    take_no_more_interrupts()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError as error:
             # Nobody can be told when it is standard error that takes nothing any more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if stream is sys.stdout:
                 say(f"standard output: {error.strerror}")
                 code = code or ExitCode.INCOMPLETE
@@ -108,9 +117,8 @@ class _Entry(click.Command):
             with formatter.section("Arguments"):
                 formatter.write_dl(arguments)
         super().format_options(ctx, formatter)
-        if self._command.example:
-            with formatter.section("Example"):
-                formatter.write_text(f"ancrage {self._command.example}")
+        with formatter.section("Example"):
+            formatter.write_text(f"ancrage {self._command.example}")
 
 
 def _overview() -> None:

@@ -1,5 +1,6 @@
 """Know change from noise: ``compare``, ``gate``, ``baseline`` and ``history``."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,7 +131,7 @@ def gate(
         _write(json, found.model_dump_json(indent=1) + "\n")
     if github or on_github():
         for each in outputs.annotations(found):
-            console().print(each, soft_wrap=True)
+            sys.stdout.write(f"{each}\n")
     return found.exit_code
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ancrage.cli.judges import print_accounts
 from ancrage.cli.langfuse import connect_or_say, moment, print_text, say_line
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
 
 if TYPE_CHECKING:
     from ancrage.evaluator import Evaluator
@@ -34,7 +35,7 @@ def run_on_dataset(
         raise UsageError("--repeat takes a number of at least 1")
     connection = connect_or_say(
         f"would run {repeat} experiment{'s' * (repeat > 1)} on the dataset {dataset!r}; without "
-        "Langfuse: invoke experiment --snapshot FOLDER"
+        f"Langfuse: {called('experiment --snapshot FOLDER')}"
     )
     from ancrage.langfuse.experiment import open_session
     from ancrage.langfuse.target import KEY
@@ -113,7 +114,7 @@ def _through_langfuse(
         receipt = tracing.finish(say_line)
     except AncrageError as error:
         print_text(
-            f"{error}\nthe local record is whole; send it with: invoke publish {folder.run.id}"
+            f"{error}\nthe local record is whole; send it with: {called('publish')} {folder.run.id}"
         )
         return ExitCode.INCOMPLETE
     print_text(str(receipt))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
 from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called, resume_with
 
 if TYPE_CHECKING:
     from ancrage.runs import RunFolder
@@ -93,12 +94,13 @@ def experiment(
         if folder.run.kind != "audit":
             raise UsageError(
                 f"{folder.path.name} is a {folder.run.kind}, not an audit; "
-                f"continue it with: invoke {folder.run.kind} --resume {folder.path.name}"
+                f"continue it with: {called(folder.run.kind)} --resume {folder.path.name}"
             )
         data = folder.snapshot()
     else:
         data = open_snapshot(snapshot or _newest())
         folder = create_run(data, kind="audit", name=run_name or None)
+    resume_with(f"experiment --resume {folder.path.name}")
     with track("Checking", data.manifest.counts.kept) as advance:
         asyncio.run(
             run_experiment(
@@ -167,7 +169,7 @@ def _report(folder: "RunFolder") -> ExitCode:
 def _newest() -> Path:
     found = [path.parent for path in _SNAPSHOTS.glob("*/manifest.json")]
     if not found:
-        raise UsageError("no snapshot in snapshots/; take one with: invoke snapshot")
+        raise UsageError(f"no snapshot in snapshots/; take one with: {called('snapshot')}")
     return max(found, key=lambda path: ((path / "manifest.json").stat().st_mtime, path.name))
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -111,7 +112,8 @@ def results(dataset: str = "", since: str = "", last: Count = 6) -> ExitCode:
     rows, older = list_experiments(connection, found, start or BEGINNING, most)
     if not rows:
         when = f" since {since}" if start else ""
-        print_text(f"no experiment on {name!r}{when}; make one: invoke experiment --dataset {name}")
+        again = called(f"experiment --dataset {name}")
+        print_text(f"no experiment on {name!r}{when}; make one: {again}")
         return ExitCode.OK
     _table(name, rows)
     if older:
@@ -134,7 +136,7 @@ def pull(run: str, dataset: str = "") -> ExitCode:
     print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
     for name, count in sorted(done.left_out.items()):
         print_text(f"  left out: {name} ({count:,})")
-    print_text(f"Next: invoke report --run {done.run_id}")
+    print_text(f"Next: {called(f'report --run {done.run_id}')}")
     return ExitCode.OK
 
 
@@ -197,7 +199,7 @@ def score_traces(
     if done.complete:
         return ExitCode.OK
     why = done.stopped or f"{done.scores - done.seen:,} scores cannot be seen yet"
-    print_text(f"{why}; send what is missing with: invoke score-traces --run {folder.run.id}")
+    print_text(f"{why}; send what is missing with: {called('score-traces --run')} {folder.run.id}")
     return ExitCode.INCOMPLETE
 
 

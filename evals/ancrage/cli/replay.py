@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +145,7 @@ def replay(
     )
     for folder in runs:
         _show(folder)
-    return _conclude(runs, f"invoke replay --resume {runs[0].run.group or runs[0].path.name}")
+    return _conclude(runs, called(f"replay --resume {runs[0].run.group or runs[0].path.name}"))
 
 
 def _budget(tokens: int | None, cost: float | None) -> "Budget":
@@ -253,7 +254,7 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
     help={
         **_COMMON,
         "models": "The model to leave: a tier of the configuration, or a model.",
-        "against": "The model to go to, likewise: invoke migrate OLD NEW.",
+        "against": "The model to go to, likewise.",
         "repeat": "How many times each case is replayed with each model.",
     }
 )
@@ -336,7 +337,7 @@ def migrate(
         _write_page(folder, tuple(tables(found)))
     console().print(render(found))
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
-    again = f"invoke migrate {models} {against} --run-name {base}"
+    again = called(f"migrate {models} {against} --run-name {base}")
     return _conclude(everything, f"{again} and the same other choices")
 
 
@@ -377,7 +378,7 @@ def _newest() -> str:
 
     found = [path.parent for path in Path("snapshots").glob("*/manifest.json")]
     if not found:
-        raise UsageError("no snapshot in snapshots/; take one with: invoke snapshot")
+        raise UsageError(f"no snapshot in snapshots/; take one with: {called('snapshot')}")
     return str(max(found, key=lambda path: (path / "manifest.json").stat().st_mtime))
 
 

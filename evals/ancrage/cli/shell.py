@@ -216,12 +216,16 @@ def command(
     those named in ``positional`` are positional and may be left out; the others are options. The
     annotation gives an option's type: ``str``, ``int``, ``float``, ``bool``, ``Literal[…]``,
     ``list[str]`` (can be repeated), or ``Annotated`` with a click type, such as ``Count``.
-    ``help`` has a line for every parameter, ``example`` a command line without the program's name.
+    ``help`` has a line for every parameter, ``example`` a command line without the
+    program's name (default: the name and what is required).
     The function may return an ``ExitCode``; anything but ``OK`` ends the process with it.
     """
 
     def declare(function: Callable[..., ExitCode | None]) -> Command:
-        return Command(function, help, frozenset(positional), example)
+        needed = [each.upper() for each in _required(function)]
+        name = function.__name__.replace("_", "-")
+        words = example or " ".join([name, *needed])
+        return Command(function, help, frozenset(positional), words)
 
     return declare
 
@@ -233,6 +237,16 @@ def explain(error: click.ClickException) -> str:
         return error.format_message().rstrip(".")
     name = given.opts[0] if isinstance(given, click.Option) else (given.name or "").upper()
     return f"{name} {error.message}".rstrip(".")
+
+
+def _required(function: Callable[..., Any]) -> list[str]:
+    return [
+        given.name
+        for given in inspect.signature(function).parameters.values()
+        if given.default is inspect.Parameter.empty
+        and given.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        and not _context(given)
+    ]
 
 
 def _context(parameter: inspect.Parameter) -> bool:

@@ -4,9 +4,11 @@ import codecs
 import contextlib
 import errno
 import io
+import logging
 import os
 import signal
 import sys
+import threading
 import traceback
 import unicodedata
 from collections.abc import Callable
@@ -43,6 +45,8 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
         say(f"{name}: {error}")
         return error.exit_code
     except KeyboardInterrupt:
+        # Of a task that the interrupt ended, asyncio would print the traceback.
+        logging.getLogger("asyncio").disabled = True
         say(f"{name}: interrupted; what was done is kept{_going_on()}")
         return ExitCode.INCOMPLETE
     except OSError as error:
@@ -147,8 +151,15 @@ def _prepared(stream: TextIO) -> TextIO:
 
 def stop_at_once_when_asked_twice() -> None:
     """The first Ctrl-C interrupts the work, the second ends the process there and then."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    asked_for = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if asked_for and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _first)
+
+
+def take_no_more_interrupts() -> None:
+    """The work is over and its status is known: nothing may change that any more."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _first(_number: int, _frame: FrameType | None) -> None:

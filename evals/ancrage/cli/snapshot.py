@@ -1,9 +1,10 @@
-"""``invoke snapshot``: freeze production's answers in a folder."""
+"""``snapshot``: freeze production's answers in a folder."""
 
 from typing import TYPE_CHECKING
 
 from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -169,7 +170,7 @@ def _print(path: "Path", manifest: "Manifest") -> None:
     console.print(Text(f"Pseudonymised: {manifest.pseudonyms.mode.value}"))
     console.print(Text(f"Snapshot: {path}"))
     if counts.kept:
-        console.print(Text(f"Next: invoke experiment --snapshot {path} --judges none"))
+        console.print(Text(f"Next: {called(f'experiment --snapshot {path} --judges none')}"))
     else:
         console.print(Text("Nothing was kept: there is nothing to evaluate.", style="bold red"))
         if counts.rejected:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ancrage.domain import OutputState, RunState
+from ancrage.program import called
 from ancrage.runs import Item, ModeSummary, RunFolder, RunView
 
 
@@ -57,12 +58,13 @@ class Report:
         if not self.cases:
             return "there is no case to evaluate"
         if run.state is RunState.RUNNING:
-            return "the run is under way, or was interrupted: invoke experiment --resume continues"
+            again = called(f"{run.kind} --resume {run.id}")
+            return f"the run is under way, or was interrupted; go on with: {again}"
         if run.state is not RunState.COMPLETE:
             missing = f": {absent} of {self.cases} cases were not reached" if absent else ""
             return f"the run is incomplete{missing}"
         if unfinished:
-            again = f"invoke score {self.view.folder.path.name} makes another"
+            again = f"{called(f'score {self.view.folder.path.name}')} makes another"
             return f"{', '.join(unfinished)} is not complete: {again}"
         return None
 

@@ -1,23 +1,25 @@
 """The report on the terminal; nothing an answer contains reaches it as a command."""
 
 import os
-import secrets
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from ancrage.domain import Finding
+from ancrage.program import called
 from ancrage.report.data import Report, Section, rate, read_report
 from ancrage.report.html import write_html
 from ancrage.report.payload import answer_text
-from ancrage.report.text import diagnosis, excerpt, line
+from ancrage.report.text import diagnosis, excerpt, line, visible
 from ancrage.runs import Item, RunFolder
 
 PIPED_WIDTH = 100
@@ -29,14 +31,39 @@ LONGEST = 240
 """Characters shown of a reason or an id, which can be anything."""
 
 
+class _Console(Console):
+    """A console on which no text, whoever wrote it, acts as a command to the terminal."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+class _Workflow:
+    """Standard output inside GitHub Actions, where no printed line acts as a command."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write ``text``, the first colon of what would be a command replaced by its like."""
+        tame = re.sub(r"(?m)^(\s*):(?=:)", "\\1\N{RATIO}", text).replace("##[", "#\N{RATIO}[")
+        return self._file.write(tame)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
 def console(file: TextIO | None = None) -> Console:
     """A console that writes plain text, without colour codes, when it is not a terminal."""
     out = file or sys.stdout
     piped = not out.isatty()
     columns = os.environ.get("COLUMNS", "")
     width = max(int(columns), LEAST_WIDTH) if columns.isdecimal() else None
-    return Console(
-        file=out,
+    return _Console(
+        file=cast("TextIO", _Workflow(out)) if on_github() else out,
         width=width or (PIPED_WIDTH if piped else None),
         force_terminal=False if piped else None,
         color_system=None if piped else "auto",
@@ -52,21 +79,14 @@ def on_github() -> bool:
 
 
 def show(renderable: RenderableType, out: Console) -> None:
-    """Print; without a terminal, lines end where their text ends.
-
-    Inside GitHub Actions nothing that is printed, an answer for instance, acts as a command.
-    """
+    """Print; without a terminal, lines end where their text ends."""
     if out.is_terminal:
         out.print(renderable)
         return
     with out.capture() as captured:
         out.print(renderable)
-    lines = [each.rstrip() for each in captured.get().splitlines()]
-    if on_github():
-        token = secrets.token_hex(16)
-        lines = [f"::stop-commands::{token}", *lines, f"::{token}::"]
-    for each in lines:
-        out.file.write(each + "\n")
+    for printed in captured.get().splitlines():
+        out.file.write(printed.rstrip() + "\n")
     out.file.flush()
 
 
@@ -102,7 +122,7 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
         yield _table(report)
         yield Text()
     else:
-        yield Text("No evaluator has scored this run: invoke score", "yellow")
+        yield Text(f"No evaluator has scored this run: {called('score RUN')}", "yellow")
     yield Text(f"{report.totals}; {report.with_findings} with at least one finding.")
     if report.modes:
         yield Text(
@@ -185,7 +205,7 @@ def _worst(rank: int, item: Item) -> RenderableType:
         for each in findings[:FINDINGS_SHOWN]
     ]
     if count > FINDINGS_SHOWN:
-        hint = f"and {count - FINDINGS_SHOWN} more: invoke show {line(item.case.id)}"
+        hint = f"and {count - FINDINGS_SHOWN} more: {called('show')} {line(item.case.id)}"
         parts.append(Padding(Text(hint, "dim"), (0, 0, 0, 4)))
     return Group(*parts)
 

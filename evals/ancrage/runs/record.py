@@ -31,6 +31,7 @@ from ancrage.domain import (
 from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
 from ancrage.files import Index, read_model, save_model
+from ancrage.program import called
 from ancrage.runs.journal import Journal
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolde
         return RunFolder(Path(reference))
     folders = list_runs(root)
     if not folders:
-        raise UsageError(f"no run in {root}/; make one with: invoke experiment")
+        raise UsageError(f"no run in {root}/; make one with: {called('experiment')}")
     name = str(reference or LATEST)
     if counted := re.fullmatch(rf"{LATEST}(?:~(\d+))?", name):
         back = int(counted[1] or 0)

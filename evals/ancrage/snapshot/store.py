@@ -17,6 +17,7 @@ from pydantic_core import from_json
 from ancrage.domain import Case, OutputState, Study
 from ancrage.errors import UsageError, describe
 from ancrage.files import Index, read_jsonl
+from ancrage.program import called
 from ancrage.snapshot.folder import (
     CASES,
     MANIFEST,
@@ -121,7 +122,7 @@ def open_snapshot(path: str | Path, *, verify: bool = True) -> Snapshot:
         raw = file.read_bytes()
     except OSError:
         raise UsageError(
-            f"{path}: not a snapshot (no {MANIFEST}); take one: invoke snapshot"
+            f"{path}: not a snapshot (no {MANIFEST}); take one: {called('snapshot')}"
         ) from None
     try:
         found = from_json(raw)
