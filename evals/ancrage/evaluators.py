@@ -23,7 +23,7 @@ def select(
     """The evaluators that the options name, each failure mode owned by exactly one.
 
     ``judges`` is ``none``, ``three``, ``one`` or names of judges; they call through ``models``.
-    ``scorers`` are names with commas between: ``abstention``, ``hallucination``, ``nli``.
+    ``scorers`` are names with commas between: ``abstention``, ``verify``.
 
     Raises:
         UsageError: a name is not known, or two evaluators own the same mode.
@@ -42,21 +42,15 @@ def select(
 
 
 def _scorer(name: str, config: Config, models: "Models | None") -> Evaluator:
-    if name == "hallucination":
-        from ancrage.hallucination import hallucination_evaluator
+    if name == "verify":
+        from ancrage.verify import claim_evaluator
 
-        return hallucination_evaluator(config, models)
-    if name == "nli":
-        from ancrage.nli import nli_evaluator
-
-        return nli_evaluator(config)
+        return claim_evaluator(config, models)
     if name == "abstention":
         from ancrage.abstention.evaluator import AbstentionEvaluator
 
         return AbstentionEvaluator()
-    raise UsageError(
-        f"--scorers {name!r}: known are abstention, hallucination and nli, commas between"
-    )
+    raise UsageError(f"--scorers {name!r}: known are abstention and verify, commas between")
 
 
 def refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:

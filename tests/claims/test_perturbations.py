@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ancrage.claims import Agreement, compare_figures
-from ancrage.nli.datasets import read_dataset
+from ancrage.nli.labelled import read_dataset
 from tests.claims.perturbations import FRESH, LAST, UNSEEN, Fact, Item, items
 
 SEED, COUNT = 20_240, 4_000

@@ -85,4 +85,4 @@ def real_model(torch: Any, shared: Path) -> Any:
     folder = shared / "models" / "nli-minilm-en"
     if not folder.is_dir():
         pytest.skip("the real NLI model (../shared/models/nli-minilm-en) is not on this machine")
-    return NLIModel.load(NLISettings(model=str(folder), offline=True))
+    return NLIModel.load(NLISettings(model=str(folder), offline=True, dtype="float32"))

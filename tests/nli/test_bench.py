@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from ancrage.errors import UsageError
-from ancrage.nli import NLIModel, NLISettings, bench, plots
-from ancrage.nli.bench import Inputs, kind, run
-from ancrage.nli.datasets import Item, read_dataset
-from ancrage.nli.freeze import freeze, read_frozen
-from ancrage.nli.generations import read_generations, samples_against, simulated
-from ancrage.nli.methods import METHODS, Prediction, best_cut, f1
-from ancrage.nli.page import html, markdown
+from ancrage.nli import NLIModel, NLISettings
+from ancrage.nli.calibrate import best_cut
+from ancrage.nli.labelled import Item, read_dataset
+from benchmarks.nli import bench, plots
+from benchmarks.nli.bench import Inputs, kind, run
+from benchmarks.nli.freeze import freeze, read_frozen
+from benchmarks.nli.generations import read_generations, samples_against
+from benchmarks.nli.methods import METHODS, Prediction, f1
+from benchmarks.nli.page import markdown
 
 HEADER = (
     "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,"
@@ -60,15 +62,26 @@ def test_fever_style_rows(tmp_path: Path) -> None:
         {"claim": "C.", "evidence": [{"text": "D."}, "E."], "gold_label": "REFUTES"},
         {"claim": "F.", "evidence": "", "label": "REFUTES"},
         {"claim": "G.", "evidence": "H.", "label": "DISPUTED"},
+        {"claim": "I.", "evidence": [[[1, 2, "Page", 3]]], "label": "SUPPORTS"},
+        {"claim": "J.", "evidence": [[[1, None, None, None]]], "label": "NOT ENOUGH INFO"},
+        {"claim": "K.", "evidence": ["L.", "M."], "label": "not_supported"},
+        {"claim": "N.", "evidence": ["O."], "label": "partially_supported"},
     ]
     path.write_text("\n".join(map(json.dumps, rows)))
     data = read_dataset(path)
     assert {(i.premise, i.claim, i.wrong) for i in data.items} == {
         ("B.", "A.", False),
         ("D. E.", "C.", True),
+        ("L. M.", "K.", True),
+        ("O.", "N.", True),
     }
-    assert data.dropped == {"duplicate pair": 1, "incomplete row": 1, "label 'disputed'": 1}
-    assert "pseudo" in data.grouping
+    assert data.dropped == {
+        "repeated": 1,
+        "without the text of their evidence": 3,
+        "labelled 'disputed', neither right nor wrong": 1,
+    }
+    assert "left out: 3 without the text of their evidence" in data.told()
+    assert "at random" in data.grouping
 
 
 @pytest.mark.parametrize(
@@ -78,6 +91,7 @@ def test_fever_style_rows(tmp_path: Path) -> None:
         ("x.jsonl", '{"label": "SUPPORTS"}', r"x\.jsonl:1: claim: missing"),
         ("x.csv", "a,b\n1,2\n", r"x\.csv:1: no column 'Best Answer'"),
         ("x.jsonl", "", "no usable row"),
+        ("x.jsonl", '{"claim": "A.", "evidence": "B.", "label": "SUPPORTS"}', "none of the other"),
         ("x.pdf", "", "expected .csv"),
     ],
 )
@@ -96,15 +110,11 @@ PAIRS = [("the cat sat .", f"the {'big ' * n}cat .") for n in range(20)]
 def test_freezing_resumes_and_needs_no_model_when_complete(tiny: Any, tmp_path: Path) -> None:
     settings = NLISettings(model=str(tiny("bert")), offline=True)
     path = tmp_path / "frozen.jsonl"
-    first = freeze(path, PAIRS[:5], lambda: NLIModel.load(settings))
+    first = freeze(path, PAIRS[:5], settings)
     path.write_text(path.read_text() + '{"key": "torn')
-    whole = freeze(path, PAIRS, lambda: NLIModel.load(settings))
+    whole = freeze(path, PAIRS, settings)
     assert whole.facts == first.facts
-
-    def refuse() -> NLIModel:
-        raise AssertionError("the model is not needed")
-
-    again = freeze(path, PAIRS, refuse)
+    again = freeze(path, PAIRS, settings)
     direct = NLIModel.load(settings).judge(PAIRS)
     assert again.of(PAIRS)[0] == pytest.approx(direct.probabilities, abs=1e-5)
     assert read_frozen(tmp_path / "absent").rows == {}
@@ -112,7 +122,7 @@ def test_freezing_resumes_and_needs_no_model_when_complete(tiny: Any, tmp_path: 
         again.of([("x", "y")])
     other = NLISettings(model=str(tiny("deberta")), offline=True)
     with pytest.raises(UsageError, match="use another --out"):
-        freeze(path, [("x", "y")], lambda: NLIModel.load(other))
+        freeze(path, PAIRS, other)
 
 
 def inputs(responses: int = 120, seed: int = 0) -> Inputs:
@@ -135,7 +145,7 @@ def inputs(responses: int = 120, seed: int = 0) -> Inputs:
                 )
             )
             rows.append(random.dirichlet([1, 1, 6] if seems else [6, 1, 1]))
-    from ancrage.nli.datasets import Dataset
+    from ancrage.nli.labelled import Dataset
 
     data = Dataset("made/up", tuple(items), {}, "made up")
     return Inputs(data, np.array(rows), np.ones(len(rows), dtype=int))
@@ -164,7 +174,7 @@ def test_every_method_sees_the_same_claims_and_the_counts_add_up() -> None:
 def test_a_method_that_cannot_be_fitted_says_so_and_stops_no_other() -> None:
     result = run(inputs(responses=30))
     rows = {row.method: row for row in result.rows}
-    assert "needs 20 responses" in (rows["calibrated"].missing or "")
+    assert "needs 20 responses" in (rows["calibrated, FNR ≤ 0.1"].missing or "")
     assert rows["argmax"].missing is None
 
 
@@ -180,6 +190,7 @@ def test_measures_are_the_textbook_ones() -> None:
     perfect = bench.measures(Prediction(wrong, ~wrong), splits.test)
     assert {name: figure.value for name, figure in perfect.items()} == {
         "accuracy": 1, "precision": 1, "recall": 1, "f1": 1, "hallucination_rate": 0,
+        "responses": 1,
     }  # fmt: skip
     nothing = bench.measures(Prediction(wrong & False, ~wrong), splits.test)
     assert nothing["precision"].value is None
@@ -211,18 +222,23 @@ def test_kinds_of_claims(claim: str, expected: str) -> None:
     assert kind(item) == expected
 
 
-def test_pages_escape_what_they_show(tmp_path: Path) -> None:
-    result = run(inputs()).model_copy(update={"dataset": "<script>alert(1)</script>"})
-    page = html([result], {"model": "<b>"}, [plots.dead_zone(tmp_path / "dead.png")])
-    assert "<script>" not in page
-    assert "<b>" not in page
-    assert "data:image/png;base64," in page
+def test_the_area_under_the_curve_is_the_share_of_pairs_in_order() -> None:
+    random = np.random.default_rng(1)
+    scores, wrong = random.integers(0, 5, 40) / 4, random.random(40) < 0.4
+    pairs = [(a > b) + (a == b) / 2 for a in scores[wrong] for b in scores[~wrong]]
+    assert bench.auc(scores, wrong) == pytest.approx(np.mean(pairs))
+    assert bench.auc(None, wrong) is None
+
+
+def test_tables_and_plots_are_written(tmp_path: Path) -> None:
+    result = run(inputs())
     assert "not run" in markdown(result)
+    assert plots.dead_zone(tmp_path / "dead.png").stat().st_size > 1000
     assert plots.sweep([result], tmp_path / "s.png").stat().st_size > 1000
     assert plots.f1_bars(result, tmp_path / "f.png").stat().st_size > 1000
 
 
-def test_generations_are_read_and_simulated(tmp_path: Path) -> None:
+def test_generations_are_read(tmp_path: Path) -> None:
     data = read_dataset(truthful(tmp_path))
     path = tmp_path / "generations.jsonl"
     lines: list[dict[str, Any]] = [
@@ -238,6 +254,4 @@ def test_generations_are_read_and_simulated(tmp_path: Path) -> None:
     path.write_text('{"x": 1}\n{"response": "r", "samples": []}\n')
     with pytest.raises(UsageError, match=r"generations\.jsonl:1"):
         read_generations(path)
-    drawn = simulated(data)
-    assert set(drawn.samples) == {"Is it so?", "Do cats fly?"}
     assert "a" not in samples_against(("a", "b", "a", "c"), "a")

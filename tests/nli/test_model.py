@@ -1,5 +1,6 @@
 """Loading, label order, batching and windows, on tiny models; plain pairs on the real one."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ PAIRS = [
 
 
 def load(folder: Path, **options: Any) -> NLIModel:
-    return NLIModel.load(NLISettings(model=str(folder), offline=True, **options))
+    return NLIModel.load(
+        NLISettings(model=str(folder), **{"offline": True, "dtype": "float32", **options})
+    )
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta"])
@@ -44,10 +47,23 @@ def test_columns_follow_the_models_own_labels(tiny: Build) -> None:
     assert given.probabilities == pytest.approx(swapped.probabilities, abs=1e-6)
 
 
-@pytest.mark.parametrize("labels", [("yes", "no", "maybe"), ("entailment", "not_entailment")])
-def test_labels_that_do_not_tell_are_refused(tiny: Build, labels: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError, match=r"do not name entailment.*\[nli\]"):
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (("yes", "no", "maybe"), r"do not name entailment.*\[nli\]"),
+        (("entailment", "not_entailment"), r"has 2 labels \(entailment, not_entailment\)"),
+    ],
+)
+def test_labels_that_do_not_tell_are_refused(
+    tiny: Build, labels: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
         load(tiny("bert", labels))
+
+
+def test_labels_that_the_model_has_not_are_refused(tiny: Build) -> None:
+    with pytest.raises(UsageError, match=r"are not the labels of .*entailment, neutral"):
+        load(tiny("bert"), labels=("yes", "no", "maybe"))
 
 
 def test_duplicates_are_computed_once(tiny: Build) -> None:
@@ -101,11 +117,62 @@ def test_weights_that_can_run_code_are_not_loaded(tiny: Build, torch: Any) -> No
 
 def test_facts_are_recorded(tiny: Build) -> None:
     folder = tiny("bert")
-    facts = load(folder, revision="abc").facts
+    facts = load(folder, dtype="float32").facts
+    assert str(facts["revision"]).startswith("sha256:")
     assert facts == {
-        "model": str(folder), "revision": "abc", "device": "cpu", "dtype": "float32",
-        "max_tokens": 64,
+        "model": str(folder), "revision": facts["revision"], "device": "cpu", "dtype": "float32",
+        "max_tokens": 64, "window": 128,
     }  # fmt: skip
+    assert load(folder).facts["dtype"] in ("float32", "bfloat16")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"device": "nonsense"}, "device = 'nonsense' cannot be used"),
+        ({"device": "cuda:7"}, "device = 'cuda:7' cannot be used"),
+        ({"max_tokens": 600}, "max_tokens = 600: the model reads 64"),
+        ({"model": "/no/such/folder"}, "no folder '/no/such/folder'"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(
+    tiny: Build, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError) as raised:
+        NLIModel.load(NLISettings(**{"model": str(tiny("bert")), **options}))
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_damaged_and_headless_weights_are_refused(tiny: Build) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny("bert")
+    weights = folder / "model.safetensors"
+    whole = load_file(weights)
+    save_file({k: v for k, v in whole.items() if "classifier" not in k}, weights)
+    with pytest.raises(UsageError, match="not a trained classifier: classifier"):
+        load(folder)
+    save_file({k: v[:1] for k, v in whole.items()}, weights)
+    with pytest.raises(UsageError, match="no usable checkpoint"):
+        load(folder)
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(UsageError, match="no usable checkpoint"):
+        load(folder)
+
+
+def test_a_hub_that_cannot_be_reached_is_one_line_at_once(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(constants, "ENDPOINT", "https://127.0.0.1:9")
+    began = time.monotonic()
+    with pytest.raises(UsageError, match="the hub cannot be reached: run `hf download nobody/none"):
+        NLIModel.load(NLISettings(model="nobody/none"))
+    assert time.monotonic() - began < 10
 
 
 def words(texts: list[str]) -> list[int]:
@@ -118,7 +185,7 @@ def words(texts: list[str]) -> list[int]:
 )
 def test_windows_fit_and_lose_no_word(parts: list[str], free: int) -> None:
     premise = " ".join(f"{part.strip().capitalize()} x." for part in parts)
-    cut = windows(premise, "one two", words, free + 2)
+    cut = windows(premise, words, free)
     assert all(size <= free for size in words(cut))
     assert set(premise.split()) <= {word for window in cut for word in window.split()}
 
@@ -128,13 +195,13 @@ def test_windows_hold_code_and_table_headers_too() -> None:
         "One two.\n\n```\nlimit = 42\n```\n\n| City | Share |\n|---|---|\n| Lyon | 45 |\n"
         + "A b. " * 9
     )
-    found = " ".join(windows(premise, "x", words, 8))
+    found = " ".join(windows(premise, words, 7))
     assert all(word in found for word in ("limit = 42", "City", "Share", "Lyon"))
 
 
 def test_windows_overlap_by_a_sentence() -> None:
     premise = "One two. Three four. Five six. Seven eight."
-    assert windows(premise, "x", words, 5) == [
+    assert windows(premise, words, 4) == [
         "One two. Three four.",
         "Three four. Five six.",
         "Five six. Seven eight.",

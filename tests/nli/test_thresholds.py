@@ -32,11 +32,11 @@ def reference(response: list[Row], k: float) -> list[str]:
     said = []
     for name, score in judged:
         if name == "C" and (score < -tau or math.isclose(score, -tau, abs_tol=1e-12)):
-            said.append("CORRECT")
+            said.append("CONTRADICTED")
         elif name == "E" and (score > tau or math.isclose(score, tau, abs_tol=1e-12)):
-            said.append("ACCEPTED")
+            said.append("SUPPORTED")
         else:
-            said.append("KEPT")
+            said.append("UNSUPPORTED" if name == "N" else "UNDECIDED")
     return said
 
 
@@ -55,9 +55,9 @@ def exact(response: list[Row], k: Fraction) -> list[str]:
         return gap >= 0 and gap**2 >= k**2 * variance
 
     return [
-        "CORRECT" if name == "C" and reaches(-score)
-        else "ACCEPTED" if name == "E" and reaches(score)
-        else "KEPT"
+        "CONTRADICTED" if name == "C" and reaches(-score)
+        else "SUPPORTED" if name == "E" and reaches(score)
+        else "UNSUPPORTED" if name == "N" else "UNDECIDED"
         for name, score in judged
     ]  # fmt: skip
 
@@ -110,8 +110,8 @@ probability_rows = st.lists(
 @given(probability_rows, st.floats(0, 3))
 def test_corrections_are_argmax_contradictions(rows: list[Row], k: float) -> None:
     p, sizes = batch([rows])
-    corrected = paper(p, sizes, k).decisions == Decision.CORRECT
-    assert not (corrected & (argmax(p, sizes).decisions != Decision.CORRECT)).any()
+    corrected = paper(p, sizes, k).decisions == Decision.CONTRADICTED
+    assert not (corrected & (argmax(p, sizes).decisions != Decision.CONTRADICTED)).any()
 
 
 @given(st.floats(0.4, 1), st.integers(0, 30), st.integers(0, 30), st.floats(0.05, 2))
@@ -125,7 +125,7 @@ def test_equal_scores_are_corrected_iff_contradictions_are_many(
     rest = (1 - a) / 2
     rows: list[Row] = [(rest, rest, a)] * contradicted + [(a, rest, rest)] * entailed
     p, sizes = batch([rows])
-    corrected = paper(p, sizes, k).decisions[:contradicted] == Decision.CORRECT
+    corrected = paper(p, sizes, k).decisions[:contradicted] == Decision.CONTRADICTED
     assert corrected.all() == corrected.any() == (share >= bound)
 
 
@@ -133,7 +133,7 @@ def test_equal_scores_are_corrected_iff_contradictions_are_many(
 def test_a_lone_contradiction_is_missed_from_four_claims_on(n: int, caught: bool) -> None:
     rows: list[Row] = [(0.02, 0.03, 0.95)] + [(0.95, 0.03, 0.02)] * (n - 1)
     p, sizes = batch([rows])
-    assert (paper(p, sizes).decisions[0] == Decision.CORRECT) == caught
+    assert (paper(p, sizes).decisions[0] == Decision.CONTRADICTED) == caught
 
 
 @given(probability_rows)
@@ -141,7 +141,7 @@ def test_at_most_two_thirds_are_accepted_when_scores_spread(rows: list[Row]) -> 
     p, sizes = batch([rows])
     decided = paper(p, sizes)
     if np.ptp(decided.scores) > 1e-9:
-        assert (decided.decisions == Decision.ACCEPTED).mean() <= 1 / (1 + 0.7**2) + 1e-12
+        assert (decided.decisions == Decision.SUPPORTED).mean() <= 1 / (1 + 0.7**2) + 1e-12
 
 
 @given(st.tuples(*[st.floats(0.001, 1)] * 3), st.floats(0, 5))
@@ -202,4 +202,4 @@ def test_options_change_scores_and_scope() -> None:
 
 def test_fixed_needs_the_probability_and_the_likelier_side() -> None:
     p = np.array([[0.7, 0.2, 0.1], [0.69, 0.2, 0.11], [0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    assert names(fixed(p, np.array([4]))) == ["ACCEPTED", "KEPT", "CORRECT", "KEPT"]
+    assert names(fixed(p, np.array([4]))) == ["SUPPORTED", "UNDECIDED", "CONTRADICTED", "UNDECIDED"]

@@ -8,7 +8,7 @@ from ancrage.abstention.detect import DETECTOR_VERSION, detect
 from ancrage.abstention.sense import SENSE_VERSION, gives_expected, statements, supported
 from ancrage.abstention.verdict import Cause, Rule, Verdict
 from ancrage.abstention.verifier import Verifier
-from ancrage.claims import COMPARISON_VERSION, EXTRACTOR_VERSION
+from ancrage.claims import comparison_version, extractor_version
 from ancrage.errors import UsageError
 
 _REFUSES = "The answer says that it does not know, or that the text does not tell."
@@ -81,7 +81,9 @@ class MeaningRule:
     @property
     def version(self) -> str:
         """Changes with any of the readers that the rule is made of."""
-        return "/".join((DETECTOR_VERSION, SENSE_VERSION, EXTRACTOR_VERSION, COMPARISON_VERSION))
+        return "/".join(
+            (DETECTOR_VERSION, SENSE_VERSION, extractor_version(), comparison_version())
+        )
 
     @property
     def verifier_name(self) -> str | None:

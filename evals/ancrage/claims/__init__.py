@@ -1,14 +1,14 @@
 """Claims: what an answer asserts, and whether its figures and dates stand."""
 
-from ancrage.claims.compare import COMPARISON_VERSION, Agreement, Comparison, compare_figures
-from ancrage.claims.extract import EXTRACTOR_VERSION, Claim, extract_claims
+from ancrage.claims.compare import Agreement, Comparison, compare_figures, comparison_version
+from ancrage.claims.extract import Claim, extract_claims, extractor_version
 
 __all__ = [
-    "COMPARISON_VERSION",
-    "EXTRACTOR_VERSION",
     "Agreement",
     "Claim",
     "Comparison",
     "compare_figures",
+    "comparison_version",
     "extract_claims",
+    "extractor_version",
 ]

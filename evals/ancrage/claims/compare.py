@@ -15,8 +15,12 @@ from ancrage.claims.markup import plain
 from ancrage.claims.places import DATES, Place, known, places
 from ancrage.claims.readings import Figure, Reading
 from ancrage.domain import Frozen
+from ancrage.fingerprint import code_version
 
-COMPARISON_VERSION = "1.1.0"
+
+def comparison_version() -> str:
+    """Changes with the code that compares figures."""
+    return code_version("ancrage.claims.compare:compare_figures")
 
 
 class Agreement(StrEnum):

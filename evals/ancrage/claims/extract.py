@@ -5,9 +5,12 @@ import re
 from ancrage.claims.markup import Block, Kind, blocks, cells, plain
 from ancrage.claims.sentences import clauses, has_verb, protected, sentences
 from ancrage.domain import Frozen
+from ancrage.fingerprint import code_version
 
-EXTRACTOR_VERSION = "1.0.1"
-"""Changes whenever the claims of some text change: they are the denominator of every rate."""
+
+def extractor_version() -> str:
+    """Changes with the code that cuts claims: they are the denominator of every rate."""
+    return code_version("ancrage.claims.extract:extract_claims")
 
 
 class Claim(Frozen):
@@ -46,7 +49,7 @@ def extract_claims(text: str) -> tuple[Claim, ...]:
     Sentences are cut into the clauses that stand alone. List items carry their lead-in and parent
     items, table rows their header. Questions, courtesies, admissions of not knowing, headings,
     lead-ins and code assert nothing of their own and give no claim. Deterministic; see
-    ``EXTRACTOR_VERSION``.
+    ``extractor_version``.
     """
     claims: list[Claim] = []
     kept = protected(text)

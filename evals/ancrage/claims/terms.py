@@ -48,6 +48,11 @@ def concept(word: str) -> str:
     return next((_KNOWN[form] for form in forms if form in _KNOWN), None) or stem(word)
 
 
+def folded_words(text: str) -> frozenset[str]:
+    """The words of ``text`` in lower case without accents."""
+    return frozenset(_fold(word) for word in _WORD.findall(_ELISION.sub(" ", text)))
+
+
 @dataclass(frozen=True)
 class Terms:
     """What a passage is about."""

@@ -22,10 +22,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "judge": "judges",
         "label": "judges",
         "calibrate": "judges",
-        "hallucination": "hallucination",
-        "verify": "nli",
-        "calibrate-nli": "nli",
-        "bench-nli": "nli",
+        "verify": "verify",
     },
     "Questions with known answers": {
         "qa": "qa",

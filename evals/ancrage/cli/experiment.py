@@ -12,10 +12,7 @@ if TYPE_CHECKING:
     from ancrage.runs import RunFolder
 
 _SNAPSHOTS = Path("snapshots")
-_SCORERS = (
-    "Scorers to add, with commas between: abstention, hallucination, nli (default: none). "
-    "See [hallucination]."
-)
+_SCORERS = "Scorers to add, with commas between: abstention, verify (default: none). See [verify]."
 
 
 @command(

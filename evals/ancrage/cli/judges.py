@@ -94,6 +94,12 @@ def judge(
         "held-out": "Share of cases on the held-out side.",
         "versus": "Scoring of the same run whose judges to compare with, such as 002 "
         "(default: none).",
+        "nli": "Fit thresholds of the NLI model instead: RUN is then a file of labelled claims.",
+        "alpha": "With --nli: the share of wrong claims that may be missed.",
+        "precision": "With --nli: the share of corrections that must be due.",
+        "delta": "With --nli: the risk of falling short of that precision.",
+        "model": "With --nli: the checkpoint (default: [nli] model).",
+        "thresholds": "With --nli: where they go.",
     },
 )
 def calibrate(
@@ -104,6 +110,12 @@ def calibrate(
     split: str = "held-out",
     held_out: Share = 0.5,
     versus: str = "",
+    nli: bool = False,
+    alpha: Share = 0.1,
+    precision: Share = 0.8,
+    delta: Share = 0.1,
+    model: str = "",
+    thresholds: str = "nli-calibration.json",
 ) -> ExitCode:
     """Hold a run's judges against human labels.
 
@@ -122,6 +134,14 @@ def calibrate(
     from ancrage.report.terminal import console, show
     from ancrage.runs import RunView, find_run
 
+    if nli:
+        from ancrage.config import load
+        from ancrage.nli.fitting import calibrate_file
+        from ancrage.nli.settings import nli_settings
+
+        settings = nli_settings(load(), model=model)
+        calibrate_file(run, thresholds, settings, alpha=alpha, precision=precision, delta=delta)
+        return ExitCode.OK
     if split not in ("held-out", "train", "both"):
         raise UsageError(f"--split {split!r}: give held-out, train or both")
     if not 0 < held_out <= 1:
@@ -270,13 +290,13 @@ def print_estimate(
 
 
 def print_accounts(folder: "RunFolder") -> ExitCode:
-    """Print what judges and the hallucination scorer did in a run's newest scoring.
+    """Print what judges and the verification of claims did in a run's newest scoring.
 
     INCOMPLETE when a judge fell short of [judges] min_coverage.
     """
     scorings = folder.scorings()
     evaluators = scorings[-1].scoring.evaluators if scorings else ()
-    if any(info.name == "hallucination" for info in evaluators):
+    if any(info.name == "verify" for info in evaluators):
         _print_claims(scorings[-1])
     if any("judge" in info.details for info in evaluators):
         return _print_judges(folder, scorings[-1])
@@ -284,8 +304,8 @@ def print_accounts(folder: "RunFolder") -> ExitCode:
 
 
 def _print_claims(scoring: "ScoringFolder") -> None:
-    from ancrage.hallucination.account import account_of_claims
     from ancrage.report.terminal import console, show
+    from ancrage.verify.account import account_of_claims
 
     if words := account_of_claims(scoring):
         show(words, console())

@@ -18,7 +18,6 @@ TABLES = (
     "checks",
     "citations",
     "gate",
-    "hallucination",
     "ids",
     "judges",
     "langfuse",
@@ -28,6 +27,7 @@ TABLES = (
     "replay",
     "sources",
     "tiers",
+    "verify",
 )
 """Every table that some concern reads; any other is a spelling mistake."""
 

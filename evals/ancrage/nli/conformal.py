@@ -10,22 +10,23 @@ from ancrage.nli.thresholds import Bools, Floats, Ints
 def risk_controlled(q: Floats, wrong: Bools, sizes: Ints, alpha: float) -> float:
     """The largest t such that flagging q ≥ t keeps (R·risk(t) + 1)/(R + 1) ≤ α; 0 flags all.
 
-    The risk is the mean over responses of their false-negative rate, 0 for those with no wrong
-    claim; it grows with t, which is what conformal risk control needs.
+    The risk is the mean false-negative rate over the R responses that hold a wrong claim: those
+    without one have nothing to miss, and averaging them in would let misses through. It grows
+    with t, which is what conformal risk control needs (Angelopoulos et al., 2024).
     """
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    number = len(sizes)
-    totals = np.bincount(owner, weights=wrong, minlength=number)
+    totals = np.bincount(owner, weights=wrong, minlength=len(sizes))
+    number = int((totals > 0).sum())
+    if alpha * (number + 1) < 1:
+        return 0.0
     missed = q[wrong]
     weight = 1 / totals[owner[wrong]]
     order = np.argsort(missed, kind="stable")
     values, cumulated = missed[order], np.cumsum(weight[order])
     # Beyond a value v, that claim and all below it are missed: candidates are the values.
-    last = np.r_[values[1:] != values[:-1], True] if len(values) else np.zeros(0, dtype=bool)
+    last = np.r_[values[1:] != values[:-1], True]
     values, risks = values[last], cumulated[last] / number
     allowed = (alpha * (number + 1) - 1) / number
-    if allowed < 0:
-        return 0.0
     beyond = np.flatnonzero(risks > allowed + 1e-12)
     return float(values[beyond[0]]) if len(beyond) else 1.0
 
@@ -34,7 +35,8 @@ def learn_then_test(q: Floats, wrong: Bools, sizes: Ints, precision: float, delt
     """The least t, tested downwards from the surest, at which corrections are precise enough.
 
     The precision of a response is the share of its claims with q ≥ t that are wrong; responses
-    without any do not count. Returns 2 when no t passes: nothing is corrected.
+    without any do not count. Returns 2 when no t passes: nothing is corrected. With confidence
+    1 − δ the mean precision is at least the one asked for (Angelopoulos et al., 2021).
     """
     owner = np.repeat(np.arange(len(sizes)), sizes)
     chosen = 2.0

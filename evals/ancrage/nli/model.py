@@ -2,13 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ancrage.errors import UsageError
+from ancrage.nli.calibrate import Facts
+from ancrage.nli.loading import (
+    faster_format,
+    is_local,
+    label_order,
+    longest,
+    revision_of,
+    unusable,
+    usable_device,
+)
 from ancrage.nli.settings import NLISettings
 from ancrage.nli.windows import decide, windows
 
@@ -21,7 +30,6 @@ Pair = tuple[str, str]
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 """Columns of every array of probabilities."""
-_PREFIXES = ("entail", "neutral", "contradict")
 
 
 @dataclass(frozen=True)
@@ -57,10 +65,11 @@ class NLIModel:
 
     @classmethod
     def load(cls, settings: NLISettings | None = None) -> "NLIModel":
-        """Load the model: safetensors only, no remote code.
+        """Load the model: safetensors only, no remote code, from disk where it is there.
 
         Raises:
-            UsageError: torch or transformers is not installed, the weights are not here, or the
+            UsageError: torch or transformers is not installed, the weights are not here and cannot
+                be had, are damaged or not those of a classifier, the device cannot be used, or the
                 labels cannot be told apart.
         """
         settings = settings or NLISettings()
@@ -71,59 +80,74 @@ class NLIModel:
             raise UsageError(
                 "NLI needs torch and transformers: pip install 'ancrage[nli]'"
             ) from None
-        where: dict[str, Any] = {
+        device = usable_device(settings.device)
+        where = {
             "revision": settings.revision,
-            "local_files_only": settings.offline,
+            "local_files_only": is_local(settings),
             "trust_remote_code": False,
         }
-        device = settings.device
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
+        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        auto: Any = transformers.AutoModelForSequenceClassification
         dtype = settings.dtype
         if dtype == "auto":
-            dtype = "float32" if device == "cpu" else "bfloat16"
-        transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+            dtype = "bfloat16" if device != "cpu" else "float32"
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(settings.model, **where)
-            network = transformers.AutoModelForSequenceClassification.from_pretrained(
-                settings.model, use_safetensors=True, dtype=getattr(torch, dtype), **where
+            network, told = auto.from_pretrained(
+                settings.model,
+                use_safetensors=True,
+                dtype=getattr(torch, dtype),
+                output_loading_info=True,
+                **where,
             )
-        except (OSError, ValueError) as error:
-            raise UsageError(_missing(settings, error)) from None
+        except Exception as error:  # noqa: BLE001  a damaged checkpoint can raise anything
+            raise UsageError(unusable(settings, error)) from None
+        if told["missing_keys"]:
+            missing = ", ".join(sorted(told["missing_keys"])[:2])
+            raise UsageError(f"{settings.model}: not a trained classifier: {missing} is missing")
         order = label_order(network.config.id2label, settings)
-        limit = min(tokenizer.model_max_length, network.config.max_position_embeddings, 512)
+        network = network.to(device).eval()
+        if settings.dtype == "auto" and device == "cpu":
+            network, dtype = faster_format(network)
         return cls(
             settings=settings,
-            network=network.to(device).eval(),
+            network=network,
             tokenizer=tokenizer,
             order=order,
             device=device,
             dtype=dtype,
-            revision=settings.revision or getattr(network.config, "_commit_hash", None),
-            max_tokens=min(settings.max_tokens or limit, limit),
+            revision=revision_of(settings, network.config),
+            max_tokens=longest(settings, tokenizer, network.config),
         )
 
     @property
-    def facts(self) -> dict[str, str | int | None]:
-        """What a result must record of the model: name, revision, device, dtype, limit."""
+    def facts(self) -> Facts:
+        """What probabilities depend on: name, revision, device, number format, limits."""
         return {
             "model": self.settings.model,
             "revision": self.revision,
             "device": self.device,
             "dtype": self.dtype,
             "max_tokens": self.max_tokens,
+            "window": self.settings.window,
         }
 
     def judge(self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None) -> Judged:
         """The probabilities of ``pairs``; ``on_batch`` hears how many inputs were computed."""
         inputs: dict[Pair, int] = {}
+        cut: dict[tuple[str, int], list[str]] = {}
         needed: list[list[int]] = []
-        cache: dict[Pair, list[int]] = {}
-        for pair in pairs:
-            if pair not in cache:
-                cut = windows(*pair, self._length, self.max_tokens - self._specials)
-                cache[pair] = [inputs.setdefault((window, pair[1]), len(inputs)) for window in cut]
-            needed.append(cache[pair])
+        claims = list(dict.fromkeys(hypothesis for _, hypothesis in pairs))
+        lengths = dict(zip(claims, self._length(claims), strict=True))
+        most = self.settings.window or self.max_tokens
+        for premise, hypothesis in pairs:
+            room = min(most, self.max_tokens - self._specials - lengths[hypothesis])
+            if (premise, room) not in cut:
+                cut[premise, room] = windows(premise, self._length, room)
+            needed.append(
+                [inputs.setdefault((w, hypothesis), len(inputs)) for w in cut[premise, room]]
+            )
         texts = list(inputs)
         computed = self._compute(texts, on_batch)
         rows = np.full((len(pairs), 3), np.nan)
@@ -174,35 +198,3 @@ class NLIModel:
             logits = self.network(**{k: v.to(self.device) for k, v in batch.items()}).logits
             output: Floats = torch.softmax(logits.double(), dim=-1).cpu().numpy()
         return output
-
-
-def label_order(id2label: dict[int, str], settings: NLISettings) -> tuple[int, int, int]:
-    """The columns of entailment, neutral and contradiction, read from the model's own labels.
-
-    Raises:
-        UsageError: there are not three labels, or their names do not tell which is which.
-    """
-    names = {int(index): str(label).lower() for index, label in id2label.items()}
-    wanted = [label.lower() for label in settings.labels] if settings.labels else _PREFIXES
-    found = [
-        [i for i, name in names.items() if name == label or name.startswith(label)]
-        for label in wanted
-    ]
-    if len(names) != 3 or any(len(columns) != 1 for columns in found):
-        raise UsageError(
-            f"{settings.model}: labels {', '.join(names.values())} do not name entailment, neutral "
-            "and contradiction; give them in this order as labels in [nli]"
-        )
-    return found[0][0], found[1][0], found[2][0]
-
-
-def _missing(settings: NLISettings, error: Exception) -> str:
-    name = settings.model
-    if "safetensors" in str(error):
-        return f"{name} has no safetensors weights; other formats can run code and are not loaded"
-    if Path(name).is_dir():
-        return f"{name}: no usable checkpoint in this folder: {str(error).splitlines()[0]}"
-    return (
-        f"the weights of {name} are not here: run `hf download {name}` where there is a network, "
-        "or set model in [nli] to a folder that holds a checkpoint"
-    )

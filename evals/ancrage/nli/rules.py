@@ -1,14 +1,27 @@
 """The rule that the settings name, ready to decide."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ancrage.errors import UsageError
 from ancrage.nli import calibrate, thresholds
 from ancrage.nli.settings import NLISettings
 from ancrage.nli.thresholds import Decisions, Floats, Ints
 
-Rule = Callable[[Floats, Ints, Sequence[str], Ints], Decisions]
-"""From probabilities (n, 3), sizes of responses, their domains and the windows of each claim."""
+Rule = Callable[[Floats, Ints, Ints], Decisions]
+"""From probabilities (n, 3), sizes of responses and the windows of each claim."""
+
+
+def calibration_of(settings: NLISettings) -> calibrate.Calibration | None:
+    """The calibration that the rule of ``settings`` needs; None for the other rules.
+
+    Raises:
+        UsageError: it is asked for and not there, or cannot be read.
+    """
+    if settings.rule != "calibrated":
+        return None
+    if not settings.calibration:
+        raise UsageError('the calibrated rule needs calibration = "file" in [nli]')
+    return calibrate.read(settings.calibration)
 
 
 def rule_of(settings: NLISettings) -> Rule:
@@ -17,23 +30,21 @@ def rule_of(settings: NLISettings) -> Rule:
     Raises:
         UsageError: ``calibrated`` is asked for without a readable calibration.
     """
+    if fitted := calibration_of(settings):
+        return lambda p, sizes, windows: calibrate.calibrated(fitted, p, sizes, windows)
     match settings.rule:
         case "paper":
-            return lambda p, sizes, domains, windows: thresholds.paper(
-                p,
-                sizes,
-                settings.k,
-                score=settings.score,
-                scope=settings.scope,
-                ddof=settings.ddof,
-            )
+            return lambda p, sizes, windows: thresholds.paper(p, sizes, settings.k)
         case "fixed":
-            return lambda p, sizes, domains, windows: thresholds.fixed(p, sizes, settings.tau)
-        case "argmax":
-            return lambda p, sizes, domains, windows: thresholds.argmax(p, sizes)
-    if not settings.calibration:
-        raise UsageError('the calibrated rule needs calibration = "file" in [nli]')
-    fitted = calibrate.read(settings.calibration)
-    return lambda p, sizes, domains, windows: calibrate.calibrated(
-        fitted, p, sizes, domains, windows
+            return lambda p, sizes, windows: thresholds.fixed(p, sizes, settings.tau)
+        case _:
+            return lambda p, sizes, windows: thresholds.argmax(p, sizes)
+
+
+def rule_name(settings: NLISettings) -> str:
+    """The rule with what it depends on, for the version of a verdict."""
+    if fitted := calibration_of(settings):
+        return f"calibrated={fitted.digest}"
+    return {"paper": f"paper,k={settings.k:g}", "fixed": f"fixed,tau={settings.tau:g}"}.get(
+        settings.rule, settings.rule
     )

@@ -2,16 +2,18 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from ancrage.config import Config
 from ancrage.domain import Frozen
+from ancrage.errors import UsageError, describe
 
-DEFAULT_MODEL = "MoritzLaurer/DeBERTa-v3-large-mnli-fever-anli-ling-wanli"
-MULTILINGUAL_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
+DEFAULT_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
+"""Reads French, English and a hundred other languages."""
 
 
 class NLISettings(Frozen):
-    """Which model judges, and by which rule its probabilities become decisions."""
+    """Which model gives probabilities, and by which rule they become decisions."""
 
     model: str = DEFAULT_MODEL
     """A name on the Hugging Face hub, or a local folder."""
@@ -21,26 +23,34 @@ class NLISettings(Frozen):
     """Never reach for the network: the weights must already be here."""
     device: str = "auto"
     dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """``auto``: bfloat16 on a GPU, float32 on a CPU. A CPU with bfloat16 instructions is nearly
-    twice as fast with it, at differences of about a hundredth in probability."""
+    """``auto``: bfloat16 on a GPU; on a processor, the faster of the two by a short measurement.
+    The formats differ by about a hundredth in probability; the one taken is recorded."""
     labels: tuple[str, str, str] | None = None
     """The model's own labels for entailment, neutral, contradiction, when it names them oddly."""
     max_tokens: int | None = Field(default=None, ge=16)
-    """The longest input; by default what the model reads, at most 512."""
+    """The longest input; by default all that the model reads."""
+    window: int | None = Field(default=128, ge=16)
+    """Tokens of context read at a time; None for as many as fit."""
     batch_tokens: int = Field(default=1024, ge=64)
     """Tokens in one batch, padding included."""
 
-    rule: Literal["paper", "fixed", "argmax", "calibrated"] = "paper"
+    rule: Literal["argmax", "calibrated", "fixed", "paper"] = "argmax"
     k: float = Field(default=0.7, ge=0)
     """For ``paper``: τ = µ + kσ."""
     tau: float = Field(default=0.7, ge=0, le=1)
     """For ``fixed``: the least probability that decides."""
-    score: Literal["signed", "difference"] = "signed"
-    scope: Literal["response", "pooled"] = "response"
-    ddof: Literal[0, 1] = 0
     calibration: str | None = None
-    """For ``calibrated``: the file that ``invoke calibrate-nli`` wrote."""
-    documents: str | None = None
-    """A folder of texts searched for the claims that their reference cannot settle."""
-    tier: str = "standard"
-    """The model tier that recalls references and writes corrections."""
+    """For ``calibrated``: the file that ``ancrage calibrate --nli`` wrote."""
+
+
+def nli_settings(config: Config, **chosen: object) -> NLISettings:
+    """The ``[nli]`` table with the options that were given in its place.
+
+    Raises:
+        UsageError: a value cannot be used.
+    """
+    table = config.table("nli", NLISettings).model_dump()
+    try:
+        return NLISettings.model_validate({**table, **{k: v for k, v in chosen.items() if v}})
+    except ValidationError as error:
+        raise UsageError(f"[nli] {describe(error)}") from None

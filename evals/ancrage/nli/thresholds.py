@@ -1,10 +1,12 @@
-"""From probabilities to decisions: the paper's adaptive threshold, a fixed one, and argmax.
+"""From probabilities to decisions: argmax, a fixed threshold, and the paper's adaptive one.
 
 A response is a run of claims. Everything is vectorised over all responses at once: ``sizes`` gives
-the number of claims of each response, in the order of the rows.
+the number of claims of each response, in the order of the rows. No rule calls a claim unsupported
+unless neutral is its likeliest class: one that is likely supported or contradicted, and not sure
+enough, is undecided.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
 
@@ -20,12 +22,12 @@ _ROUNDING = 1e-12
 
 
 class Decision(IntEnum):
-    KEPT = 0
-    """Neither supported nor contradicted: kept as it is, flagged as undecided."""
-    ACCEPTED = 1
-    CORRECT = 2
-    """Contradicted: to be corrected."""
-    UNSCORED = 3
+    SUPPORTED = 0
+    UNSUPPORTED = 1
+    CONTRADICTED = 2
+    UNDECIDED = 3
+    """Entailment or contradiction is likeliest, below the rule's threshold."""
+    UNSCORED = 4
     """The model gave no probabilities."""
 
 
@@ -37,7 +39,7 @@ class Decisions:
     scores: Floats
     thresholds: Floats
     """One a response; NaN where the rule has none."""
-    flags: dict[str, Bools]
+    flags: dict[str, Bools] = field(default_factory=dict)
     """For ``paper``, one an array of responses: see ``paper``."""
 
     def flagged(self, response: int) -> tuple[str, ...]:
@@ -78,15 +80,14 @@ def paper(
 ) -> Decisions:
     """The adaptive rule τ = µ + kσ over the scores of a response, or of all responses pooled.
 
-    A claim is to be corrected iff its likeliest class is contradiction and s ≤ −τ, accepted iff it
-    is entailment and s ≥ τ, otherwise kept. Flags, one boolean a response: ``single`` (one claim:
-    the rule is argmax for every k), ``no_spread`` (σ = 0), ``vacuous`` (τ ≤ 0: the threshold holds
-    nothing back), ``unreachable`` (τ > 1: no claim can pass), ``empty`` (no scored claim).
+    A claim is contradicted iff that is its likeliest class and s ≤ −τ, supported iff entailment is
+    and s ≥ τ. Flags, one boolean a response: ``single`` (one claim: the rule is argmax for every
+    k), ``no_spread`` (σ = 0), ``vacuous`` (τ ≤ 0: the threshold holds nothing back),
+    ``unreachable`` (τ > 1: no claim can pass), ``empty`` (no scored claim).
     """
     known = ~np.isnan(probabilities).any(axis=1)
     owner = np.repeat(np.arange(len(sizes)), sizes)[known]
-    scored = probabilities[known]
-    values = signed(scored, score)
+    values = signed(probabilities[known], score)
     counts = np.bincount(owner, minlength=len(sizes))
     groups = owner if scope == "response" else np.zeros_like(owner)
     mean, deviation = _moments(values, groups, len(sizes) if scope == "response" else 1, ddof)
@@ -94,15 +95,11 @@ def paper(
     if scope == "pooled":
         thresholds, deviation = (np.repeat(x, len(sizes)) for x in (thresholds, deviation))
     thresholds = np.where(counts > 0, thresholds, np.nan)
-    likeliest = classes(scored)
-    tau = thresholds[owner]
-    decisions = np.full(len(probabilities), Decision.UNSCORED, dtype=np.int8)
-    decided = np.zeros(len(values), dtype=np.int8)
-    decided[(likeliest == 0) & (values >= tau - _ROUNDING)] = Decision.ACCEPTED
-    decided[(likeliest == 2) & (values <= _ROUNDING - tau)] = Decision.CORRECT
-    decisions[known] = decided
-    all_scores = np.full(len(probabilities), np.nan)
-    all_scores[known] = values
+    scores = np.full(len(probabilities), np.nan)
+    scores[known] = values
+    sure = np.zeros(len(probabilities), dtype=bool)
+    likeliest, tau = classes(probabilities[known]), thresholds[owner]
+    sure[known] = np.where(likeliest == 0, values >= tau - _ROUNDING, values <= _ROUNDING - tau)
     flags = {
         "single": counts == 1,
         "no_spread": (deviation == 0) & (counts > 0),
@@ -110,7 +107,7 @@ def paper(
         "unreachable": thresholds > 1,
         "empty": counts == 0,
     }
-    return Decisions(decisions, all_scores, thresholds, flags)
+    return Decisions(_by_class(probabilities, sure), scores, thresholds, flags)
 
 
 def _moments(values: Floats, groups: Ints, number: int, ddof: int) -> tuple[Floats, Floats]:
@@ -130,27 +127,21 @@ def _moments(values: Floats, groups: Ints, number: int, ddof: int) -> tuple[Floa
 
 
 def fixed(probabilities: Floats, sizes: Ints, tau: float = 0.7) -> Decisions:
-    """Accepted iff pE ≥ τ, to be corrected iff pC ≥ τ (the likelier of the two), else kept."""
-    entailment, _, contradiction = probabilities.T
-    decisions = np.zeros(len(probabilities), dtype=np.int8)
-    decisions[(entailment >= tau) & (entailment >= contradiction)] = Decision.ACCEPTED
-    decisions[(contradiction >= tau) & (contradiction > entailment)] = Decision.CORRECT
-    return _without_threshold(probabilities, decisions, np.full(len(sizes), tau))
+    """The likeliest class where it is neutral or has at least the probability τ."""
+    sure = probabilities.max(axis=1, initial=0) >= tau
+    scores = signed(probabilities)
+    return Decisions(_by_class(probabilities, sure), scores, np.full(len(sizes), tau))
 
 
 def argmax(probabilities: Floats, sizes: Ints) -> Decisions:
-    """Accepted iff entailment is likeliest, to be corrected iff contradiction is."""
-    decisions = np.array([Decision.ACCEPTED, Decision.KEPT, Decision.CORRECT], dtype=np.int8)[
-        classes(probabilities)
-    ]
-    return _without_threshold(probabilities, decisions, np.full(len(sizes), np.nan))
-
-
-def _without_threshold(
-    probabilities: Floats, decisions: NDArray[np.int8], thresholds: Floats
-) -> Decisions:
-    unknown = np.isnan(probabilities).any(axis=1)
-    decisions[unknown] = Decision.UNSCORED
+    """The likeliest class."""
+    sure = np.ones(len(probabilities), dtype=bool)
     scores = signed(probabilities)
-    scores[unknown] = np.nan
-    return Decisions(decisions, scores, thresholds, {})
+    return Decisions(_by_class(probabilities, sure), scores, np.full(len(sizes), np.nan))
+
+
+def _by_class(probabilities: Floats, sure: Bools) -> NDArray[np.int8]:
+    decisions = classes(probabilities)
+    decisions[~sure & (decisions != Decision.UNSUPPORTED)] = Decision.UNDECIDED
+    decisions[np.isnan(probabilities).any(axis=1)] = Decision.UNSCORED
+    return decisions

@@ -13,17 +13,15 @@ _OVERLAP = 1
 """Sentences that two windows in a row share."""
 
 
-def windows(premise: str, hypothesis: str, length: Length, room: int) -> list[str]:
-    """The windows of ``premise`` that fit beside the whole ``hypothesis`` in ``room`` tokens.
+def windows(premise: str, length: Length, free: int) -> list[str]:
+    """The windows of ``premise`` of at most ``free`` tokens.
 
     One window, the premise itself, where it fits; none where the hypothesis leaves no room.
     Windows end between sentences; a sentence longer than a window is cut between words.
     """
-    whole, claim = length([premise, hypothesis])
-    free = room - claim
     if free < 1:
         return []
-    if whole <= free:
+    if length([premise])[0] <= free:
         return [premise]
     parts = [part for sentence in _sentences(premise) for part in _fit(sentence, length, free)]
     sizes = length(parts)

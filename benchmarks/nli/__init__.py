@@ -1,0 +1,1 @@
+"""The benchmark of NLI methods: ``python -m benchmarks.nli``, and ``benchmarks.nli.speed``."""

@@ -1,0 +1,145 @@
+"""Claims held against their context: ``verify``."""
+
+from typing import TYPE_CHECKING
+
+from ancrage.cli.judges import models_for, print_accounts
+from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
+from ancrage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ancrage.llm import Models
+    from ancrage.nli import NLISettings
+    from ancrage.verify.settings import VerifySettings
+
+
+@command(
+    help={
+        "what": "A run (its id, its beginning, its folder, or 'latest'), or a file of JSON lines "
+        "with answer and, where known, id, question, context (text or texts).",
+        "nli": "Have an NLI model give verdicts, beside figures, dates and words by code.",
+        "llm": "Have a language model give verdicts; with --nli too, the language model leads.",
+        "tier": "Model tier that is asked (default: [verify] tier, else standard).",
+        "extractor": "Model tier that lists the claims (default: [verify] extractor, else rules).",
+        "model": "NLI checkpoint: a name on the Hugging Face hub or a folder ([nli] model).",
+        "rule": "Of --nli: argmax, calibrated, fixed or paper (default: [nli] rule).",
+        "calibration": "Of --rule calibrated: the file that calibrate --nli wrote.",
+        "no-code": "Leave verdicts to the models alone: no figures, dates or words by code.",
+        "documents": "Folder of texts in which passages are looked up for each claim.",
+        "recall": "Recall a context from the question alone where there is none (asks the tier).",
+        "correct": "Rewrite contradicted claims and verify each correction (asks the tier).",
+        "scale": "Score of an answer of which every claim is hallucinated (default: 1).",
+        "out": "Where the verifications of a file go (default: FILE with .verified.jsonl).",
+        "resume": "Keep the verifications that --out already holds and do the rest.",
+        **MODEL_OPTIONS,
+        "concurrency": "Answers verified at once (default: 8; with --nli alone 64, in batches).",
+    }
+)
+def verify(
+    what: str,
+    nli: bool = False,
+    llm: bool = False,
+    tier: str = "",
+    extractor: str = "",
+    model: str = "",
+    rule: str = "",
+    calibration: str = "",
+    no_code: bool = False,
+    documents: str = "",
+    recall: bool = False,
+    correct: bool = False,
+    scale: Amount | None = None,
+    out: str = "",
+    resume: bool = False,
+    concurrency: Count | None = None,
+    dry_run: bool = False,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
+    no_cache: bool = False,
+) -> ExitCode:
+    """Verify answers claim by claim.
+
+    Exits 3 when an answer could not be read or a claim has no verdict.
+    """
+    from pathlib import Path
+
+    from ancrage.config import load
+    from ancrage.nli.settings import nli_settings
+    from ancrage.verify.context import recorded_context
+    from ancrage.verify.files import verify_file
+    from ancrage.verify.settings import scorer_of, settings_of
+
+    config = load()
+    settings = settings_of(
+        config,
+        verifiers=[name for name, wanted in (("llm", llm), ("nli", nli)) if wanted] or None,
+        code=False if no_code else None,
+        tier=tier or None,
+        extractor=extractor or None,
+        documents=documents or None,
+        recall=recall or None,
+        correct=correct or None,
+        scale=scale,
+    )
+    inference = None
+    if "nli" in settings.verifiers:
+        inference = nli_settings(config, model=model, rule=rule, calibration=calibration)
+    elif model or rule or calibration:
+        raise UsageError("--model, --rule and --calibration go with --nli")
+    asks = settings.verifiers != ("nli",) or settings.recall or settings.correct
+    concurrency = concurrency or (8 if asks else 64)
+    models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    if Path(what).is_file():
+        if dry_run:
+            raise UsageError("--dry-run looks at a run, not at a file")
+        return verify_file(
+            what,
+            out,
+            lambda: scorer_of(settings, models, recorded_context, inference),
+            resume=resume,
+            concurrency=concurrency,
+        )
+    if out or resume:
+        raise UsageError(f"{what} is no file; --out and --resume go with a file of answers")
+    return _verify_run(what, settings, models, inference, concurrency, dry_run)
+
+
+def _verify_run(
+    name: str,
+    settings: "VerifySettings",
+    models: "Models",
+    inference: "NLISettings | None",
+    concurrency: int,
+    dry_run: bool,
+) -> ExitCode:
+    """A new scoring of the run, beside those that it has."""
+    import asyncio
+
+    from ancrage.cli.judges import print_estimate
+    from ancrage.report.terminal import print_run
+    from ancrage.runs import find_run, score_run
+    from ancrage.runs.progress import track
+    from ancrage.studies import Studies
+    from ancrage.verify.context import anchored_context
+    from ancrage.verify.settings import scorer_of
+
+    folder = find_run(name)
+    data = folder.snapshot()
+    scorer = scorer_of(settings, models, anchored_context, inference)
+    if dry_run:
+        return print_estimate(data, [scorer], folder)
+    with track("Verifying", data.manifest.counts.kept) as advance:
+        asyncio.run(
+            score_run(
+                folder,
+                [scorer],
+                Studies(data),
+                concurrency=concurrency,
+                on_item=lambda *_: advance(),
+            )
+        )
+    found = print_run(folder)
+    print_accounts(folder)
+    return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+
+
+tasks = (verify,)

@@ -1,0 +1,56 @@
+"""Claims of an answer held against a context: verifiers, verdicts, score."""
+
+from ancrage.verify.batch import Batch, BatchItem, Scorer, Summary, run_evals
+from ancrage.verify.context import (
+    GetContext,
+    anchored_context,
+    make_run,
+    recorded_context,
+    tool_context,
+)
+from ancrage.verify.live import Live
+from ancrage.verify.model import (
+    ClaimVerdict,
+    ContextItem,
+    Correction,
+    Evidence,
+    Opinion,
+    Prompt,
+    State,
+    Verdict,
+)
+from ancrage.verify.result import Band, Verification
+from ancrage.verify.scorer import ClaimScorer, claim_scorer
+from ancrage.verify.settings import VerifySettings, claim_evaluator
+from ancrage.verify.verifiers import ClaimVerifier, LLMVerifier, Opinions
+
+__all__ = [
+    "Band",
+    "Batch",
+    "BatchItem",
+    "ClaimScorer",
+    "ClaimVerdict",
+    "ClaimVerifier",
+    "ContextItem",
+    "Correction",
+    "Evidence",
+    "GetContext",
+    "LLMVerifier",
+    "Live",
+    "Opinion",
+    "Opinions",
+    "Prompt",
+    "Scorer",
+    "State",
+    "Summary",
+    "Verdict",
+    "Verification",
+    "VerifySettings",
+    "anchored_context",
+    "claim_evaluator",
+    "claim_scorer",
+    "make_run",
+    "recorded_context",
+    "run_evals",
+    "tool_context",
+]

@@ -1,0 +1,110 @@
+"""The nouns of verification: what claims are held against, and what is said of each."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from ancrage.domain import Frozen, JsonValue, Passage
+
+
+class Verdict(StrEnum):
+    """How a claim stands to the context."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    """The context says otherwise."""
+    UNSUPPORTED = "unsupported"
+    """The context says nothing of it."""
+    UNSCORED = "unscored"
+    """There is no verdict; never counted as supported, nor as a hallucination."""
+
+    @property
+    def hallucinated(self) -> bool:
+        return self in (Verdict.CONTRADICTED, Verdict.UNSUPPORTED)
+
+
+class State(StrEnum):
+    """How far an output could be scored."""
+
+    SCORED = "scored"
+    PARTIAL = "partial"
+    """Some claims have no verdict: there are bounds and no score."""
+    UNSCORED = "unscored"
+    EMPTY = "empty"
+    """The output is empty: no hallucination, and nothing said either."""
+    NO_CLAIMS = "no_claims"
+    """The output asserts nothing: a question, a courtesy, an admission of not knowing."""
+
+
+class ContextItem(Frozen):
+    """One text that claims are held against."""
+
+    text: str
+    id: str | None = None
+    """Such as a message's id, or the tool and number of a result."""
+    about: str = ""
+    """What the text is about, such as what a tool was asked; no evidence by itself."""
+
+
+class Evidence(Frozen):
+    """Where a passage stands in the context: ``passage`` is one of ``context[item].text``."""
+
+    item: int = Field(ge=0)
+    source_id: str | None
+    passage: Passage
+    tier: str
+    """How verbatim the passage was given, ``T0`` to ``T3``."""
+
+
+class Opinion(Frozen):
+    """What one verifier says of one claim."""
+
+    verifier: str
+    verdict: Verdict
+    reason: str
+    evidence: Evidence | None = None
+    probabilities: tuple[float, float, float] | None = None
+    """Of entailment, neutral and contradiction, where the verifier has them."""
+    correctable: bool = True
+    """False where a contradiction is not sure enough to rewrite the claim."""
+
+
+class Correction(Frozen):
+    """A rewritten claim, and whether it passed its own verification and was used."""
+
+    text: str | None
+    used: bool
+    reason: str
+
+
+class ClaimVerdict(Frozen):
+    """The verdict on one claim, why, and on whose word."""
+
+    statement: str
+    verdict: Verdict
+    reason: str
+    passage: Evidence | None = None
+    """The passage that supports the claim, or contradicts it."""
+    decided_by: str | None = None
+    """``figures``, ``verbatim``, or a verifier's name; None when unscored."""
+    opinions: tuple[Opinion, ...] = ()
+    """What each verifier said, whether or not it was followed."""
+    hints: tuple[str, ...] = ()
+    """Weak signals, such as a name that the context does not have; they count for nothing."""
+    correction: Correction | None = None
+
+    @property
+    def disagreement(self) -> bool:
+        """Whether two verifiers gave different verdicts."""
+        said = {each.verdict for each in self.opinions if each.verdict is not Verdict.UNSCORED}
+        return len(said) > 1
+
+
+class Prompt(Frozen):
+    """The messages of one call, as sent."""
+
+    step: str
+    """``extract`` or ``verdicts``."""
+    model: str
+    version: str
+    messages: tuple[dict[str, JsonValue], ...]
