@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ancrage.errors import UsageError
 from ancrage.nli.calibrate import (
     Calibration,
+    Facts,
     Labelled,
     calibrated,
     fit,
@@ -160,7 +161,7 @@ def test_the_held_out_half_is_shown_beside_a_tuned_cut_and_flagging_all() -> Non
 
 
 def test_a_calibration_of_another_model_is_refused() -> None:
-    facts = {"model": "a", "revision": "1", "dtype": "float32", "device": "cpu"}
+    facts: Facts = {"model": "a", "revision": "1", "dtype": "float32", "device": "cpu"}
     fitted = fit(simulate(100, 6), model=facts)
     refuse_foreign(fitted, {**facts, "device": "cuda"})
     for name in ("model", "revision", "dtype"):

@@ -91,7 +91,10 @@ def test_the_stored_threshold_keeps_its_rate_on_the_real_model(
     ("arguments", "message"),
     [
         (("calibrate", "absent.csv", "--nli"), "absent.csv: no such file"),
-        (("calibrate", "TruthfulQA.csv", "--nli", "--alpha", "2"), "--alpha 2: must lie between"),
+        (
+            ("calibrate", "TruthfulQA.csv", "--nli", "--alpha", "2"),
+            "--alpha 2: give a number from 0 to 1",
+        ),
         (("verify", "TruthfulQA.csv", "--nli", "--rule", "magic"), "rule: Input should be"),
         (("verify", "TruthfulQA.csv", "--nli", "--rule", "calibrated"), "needs calibration"),
         (("verify", "TruthfulQA.csv", "--nli", "--model", "/no/ne"), "no folder '/no/ne'"),

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from invoke.program import Program
@@ -147,7 +148,7 @@ def test_wrong_use_is_one_line(
     assert "Traceback" not in error
 
 
-LINES = [
+LINES: list[dict[str, Any]] = [
     {"id": "a", "question": "?", "answer": "L'appli est lente.", "context": [SOURCE]},
     {"id": "b", "answer": "", "context": SOURCE},
     {"id": "c", "answer": None, "context": SOURCE},
