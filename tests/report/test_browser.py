@@ -149,6 +149,7 @@ def test_everything_can_be_done_from_the_keyboard(page: Page, url: str) -> None:
 
 def test_focus_can_be_seen(page: Page, url: str) -> None:
     page.goto(url)
+    expect(page.locator("body[data-ready]")).to_be_visible()
     page.keyboard.press("j")
     assert focused(page).evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
 
@@ -164,7 +165,7 @@ def test_a_deep_link_survives_a_reload(page: Page, url: str) -> None:
 
 def test_a_link_to_an_answer_that_is_not_there_says_so(page: Page, url: str) -> None:
     page.goto(url + "#case=nobody")
-    expect(page.locator("#count")).to_contain_text("no answer nobody")
+    expect(page.get_by_role("alert")).to_have_text("There is no answer nobody in this report.")
 
 
 def test_hostile_text_stays_text(page: Page, url: str) -> None:
@@ -227,6 +228,7 @@ def test_a_long_list_is_drawn_as_needed(page: Page, long_url: str) -> None:
     page.locator("#more").scroll_into_view_if_needed()
     expect(page.locator("#rows tr").nth(200)).to_be_attached()
     page.goto(long_url + "#case=c-0390")
+    expect(page.locator("#case h1")).to_be_visible()
     page.keyboard.press("Escape")
     expect(focused(page)).to_have_text("Question 390 ?")
 
@@ -256,3 +258,38 @@ def test_without_a_script_the_overview_is_still_whole(url: str, page: Page) -> N
 def test_the_file_is_replaced_in_one_step(url: str) -> None:
     path = Path(url.removeprefix("file://"))
     assert [each.name for each in path.parent.glob("report*")] == ["report.html"]
+
+
+@pytest.mark.parametrize("width", [390, 820, 1024, 1300])
+def test_nothing_is_cut_at_any_width(page: Page, url: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url)
+    expect(page.locator("body[data-ready]")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    row = page.locator('#rows tr[data-id="bus-001"]')
+    for part in (".asked", ".tags", ".study", ".state", ".id"):
+        box = row.locator(part).bounding_box()
+        assert box is not None
+        assert box["width"] > 10, part
+        assert box["x"] + box["width"] <= width, part
+    asked = row.locator(".asked").bounding_box()
+    assert asked is not None
+    assert asked["width"] > 200
+
+
+def test_hits_of_a_search_are_marked(page: Page, url: str) -> None:
+    page.goto(url + "#case=bus-001&q=velo")
+    expect(page.locator("#place")).to_contain_text("of")
+    expect(page.locator("#case h1")).to_be_visible()
+    page.wait_for_function("CSS.highlights.has('hit')")
+    marked = page.evaluate("[...CSS.highlights.get('hit')].map((range) => range.toString())")
+    assert set(marked) <= {"vélo", "Vélo"}
+    assert marked
+
+
+def test_a_reason_leads_to_the_answers_it_holds_for(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_text("Why answers were not scored").click()
+    page.locator(".reasons tr", has_text="the case names no study").get_by_role("link").click()
+    expect(page.locator("#count")).to_have_text("1 of 6 answers")
+    assert cases(page) == ["half-001"]

@@ -1,6 +1,7 @@
 """The HTML file: what an answer contains stays text, whatever it is."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -48,10 +49,15 @@ class Parsed(HTMLParser):
 
     def answers(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Each answer's row and body."""
+        bodies = [content for block in self._packed("block") for content in block]
+        (index,) = self._packed("index")
+        return list(zip(index["rows"], bodies, strict=True))
+
+    def _packed(self, kind: str) -> list[Any]:
         return [
-            (json.loads(attrs["data-row"] or ""), json.loads(self.raw[at]))
+            json.loads(gzip.decompress(base64.b64decode(self.raw[at])))
             for at, (tag, attrs) in enumerate(self.tags)
-            if tag == "script" and attrs.get("class") == "answer"
+            if tag == "script" and attrs.get("class") == kind
         ]
 
 
@@ -71,8 +77,8 @@ def test_nothing_in_an_answer_makes_an_element(parsed: Parsed) -> None:
     assert "img" not in tags
     assert "b" not in tags
     scripts = [attrs for tag, attrs in parsed.tags if tag == "script"]
-    assert [attrs for attrs in scripts if attrs.get("type") != "application/json"] == [{}]
-    assert len([attrs for attrs in scripts if attrs.get("class") == "answer"]) == 6
+    assert [attrs for attrs in scripts if attrs.get("type") != "application/gzip"] == [{}]
+    assert [attrs.get("class") for attrs in scripts] == ["block", "index", None]
     assert not [name for _, attrs in parsed.tags for name in attrs if name.startswith("on")]
 
 

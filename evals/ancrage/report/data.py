@@ -2,6 +2,7 @@
 
 import heapq
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -10,6 +11,9 @@ from markupsafe import Markup
 from ancrage.domain import OutputState, RunState
 from ancrage.program import called
 from ancrage.runs import Item, ModeSummary, RunFolder, RunView
+
+_STAMPED = re.compile(r"\d{8}-\d{6}-")
+"""How the id of a run begins that nobody named."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,36 @@ class Report:
         return self.states.total()
 
     @property
+    def title(self) -> str:
+        """What the run is, for people; its own name where it was given one."""
+        run = self.view.run
+        if run.name != run.id or not _STAMPED.match(run.id):
+            return run.name
+        return f"{run.kind.capitalize()} of {self.view.snapshot.path.resolve().name}"
+
+    @property
     def snapshot(self) -> str:
         """Where the snapshot lies, seen from here."""
         return os.path.relpath(self.view.snapshot.path)
+
+    @property
+    def failing_quotes(self) -> int:
+        """Quotes that were held against a message and fail."""
+        return sum(self.view.anchors.diagnoses.values())
+
+    @property
+    def unread(self) -> str:
+        """Where nothing was read though marks that look like citations stand there, in a line."""
+        anchors = self.view.anchors
+        if not anchors.unread_answers:
+            return ""
+        shapes = ", ".join(f"{shape} ({count})" for shape, count in anchors.unrecognised.items())
+        noun = "answer holds" if anchors.unread_answers == 1 else "answers hold"
+        return (
+            f"{anchors.unread_answers} {noun} marks that look like citations or quotes, and "
+            f"nothing in them was read: {shapes}. [citations] in evals.toml says how to read them; "
+            f"{called('init')} proposes it."
+        )
 
     @property
     def incomplete(self) -> str | None:
@@ -124,6 +155,16 @@ def _of_judges(view: RunView) -> tuple[Section, ...]:
     return judge_sections(view)
 
 
+def share(part: int, whole: int) -> str:
+    """``12/63 = 19.0 % [11.2, 30.4]``: a share, its denominator and its 95 % interval (Wilson)."""
+    from ancrage.stats.intervals import wilson
+
+    if not whole:
+        return f"{part}/{whole}"
+    low, high = wilson(part, whole)
+    return f"{part}/{whole} = {part / whole * 100:.1f} % [{low * 100:.1f}, {high * 100:.1f}]"
+
+
 def interval(row: ModeSummary) -> tuple[float, float]:
     """Wilson's 95 % interval of the row's rate, as fractions."""
     from ancrage.stats.intervals import wilson
@@ -136,6 +177,4 @@ def rate(row: ModeSummary) -> str:
     """``12/63 = 19.0 % [11.2, 30.4]``: the rate, its denominator and its 95 % interval."""
     if row.rate is None:
         return "no scored answer"
-    low, high = interval(row)
-    percent = f"{row.rate * 100:.1f} % [{low * 100:.1f}, {high * 100:.1f}]"
-    return f"{row.failing}/{row.scored} = {percent}"
+    return share(row.failing, row.scored)

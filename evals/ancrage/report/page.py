@@ -1,13 +1,24 @@
 """One HTML file that needs nothing else: its style and script inside, allowed by their digests."""
 
 import base64
+import gzip
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+Advance = Callable[[], None]
+
+
+def packed(value: object) -> Markup:
+    """``value`` as JSON, compressed, in letters that can stand in any element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    content = gzip.compress(text.encode("utf-8", "replace"), mtime=0)
+    return Markup(base64.b64encode(content).decode())  # noqa: S704  letters and digits
 
 
 def environment(package: str) -> Environment:

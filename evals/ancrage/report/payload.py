@@ -25,22 +25,34 @@ def script_json(value: object) -> Markup:
     return Markup(text.translate(_UNSAFE))  # noqa: S704  every mark of markup is escaped
 
 
-def row(item: Item, number: int) -> dict[str, object]:
-    """What the list of answers needs of one answer: for the index, filters and sorting."""
+def row(item: Item, reasons: Mapping[str, int]) -> dict[str, object]:
+    """What the list of answers needs of one answer: for the index, filters and sorting.
+
+    ``reasons`` numbers the reasons for not scoring.
+    """
     counts = Counter(f.mode for f in item.findings)
     scores = item.scores
     without = {m for m, s in scores.items() if s.value and m not in counts}
     ok = item.output.state is OutputState.OK
     unscored = [m for m, s in scores.items() if s.state is ScoreState.UNSCORED]
     return {
-        "n": number,
         "id": visible(item.case.id),
         "question": line(item.case.input.question)[:160],
         "study": line(item.case.study_id or ""),
         "state": item.output.state.value,
         "modes": dict(counts) | dict.fromkeys(sorted(without), 0),
         "unscored": unscored if ok else [],
+        "why": sorted({reasons[s.reason or ""] for s in scores.values() if s.reason in reasons}),
+        "fails": sorted({word for f in item.findings if f.tier and (word := diagnosis(f))}),
+        "anchors": _anchored(item),
     }
+
+
+def _anchored(item: Item) -> list[int] | None:
+    """Citations and quotes read in the answer; None where the record does not say."""
+    if item.anchors is None:
+        return None
+    return [item.anchors.citations, len(item.anchors.quotes)]
 
 
 def body(item: Item, shelf: Shelf | None) -> dict[str, object]:

@@ -9,6 +9,8 @@ from ancrage.evaluator import Subject
 from ancrage.runs import Item
 from ancrage.studies import IndexedStudy, Studies
 
+PASSING = frozenset({"T0", "T1", "T2", "T3"})
+
 
 @dataclass(frozen=True)
 class PassedQuote:
@@ -67,8 +69,15 @@ class Shelves:
 def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
     """The quotes of an answer that stand in a message they cite, in the answer's order.
 
-    Nothing of it is in the run's record, which holds defects: the quotes are verified anew.
+    The record holds them; for a run that was scored without how its answers were read, they are
+    verified anew.
     """
+    if item.anchors is not None:
+        return [
+            PassedQuote(quote.evidence, quote.tier, quote.source_id, quote.source_passage)
+            for quote in item.anchors.quotes
+            if quote.tier in PASSING and quote.source_id is not None
+        ]
     if shelf is None or item.output.state is not OutputState.OK:
         return []
     source, passed = shelf.source, []

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ancrage.domain import Finding
 from ancrage.program import called
-from ancrage.report.data import Report, Section, rate, read_report
+from ancrage.report.data import Report, Section, rate, read_report, share
 from ancrage.report.html import write_html
 from ancrage.report.payload import answer_text
 from ancrage.report.text import diagnosis, excerpt, line, visible
@@ -124,6 +124,7 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
     else:
         yield Text(f"No evaluator has scored this run: {called('score RUN')}", "yellow")
     yield Text(f"{report.totals}; {report.with_findings} with at least one finding.")
+    yield from _anchors(report)
     if report.modes:
         yield Text(
             "Rates are over scored answers, with Wilson's 95 % interval. "
@@ -139,6 +140,26 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
         yield _worst(rank, item)
     if html:
         yield Text.assemble("\nHTML report: ", (line(str(html)), "bold"), no_wrap=True)
+
+
+def _anchors(report: Report) -> Iterator[RenderableType]:
+    """How much was looked at: the answers that are anchored, and how quotes fail."""
+    anchors = report.view.anchors
+    if anchors.read:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_row("Perfectly anchored answers", share(anchors.perfect, anchors.read))
+        table.add_row("Answers that cite nothing", share(anchors.silent, anchors.read))
+        table.add_row("Quotes that fail", share(report.failing_quotes, anchors.held))
+        yield table
+        kinds = " + ".join(f"{count} {line(why)}" for why, count in anchors.diagnoses.items())
+        yield Text(
+            f"Read in {anchors.read} answers: {anchors.citations} citations, {anchors.quotes} "
+            f"quotes, {anchors.held} of them held against a message"
+            + (f"; {report.failing_quotes} fail = {kinds}" if kinds else ""),
+            "dim",
+        )
+    if report.unread:
+        yield Text(line(report.unread), "bold yellow")
 
 
 def _table(report: Report) -> Table:

@@ -1,14 +1,29 @@
-/* Draws the answers from the JSON beside it. Text only ever enters the page as text nodes. */
-(() => {
+/* Draws the answers from the compressed index and blocks beside it. Text only ever enters the
+   page as text nodes. */
+(async () => {
   const PAGE = 150;
-  const FILTERS = ["q", "mode", "show", "state", "study"];
-  const MODES = JSON.parse($("modes").textContent);
-  const scripts = [...document.querySelectorAll("script.answer")];
-  const rows = scripts.map((script) => JSON.parse(script.dataset.row));
+  const FILTERS = ["q", "mode", "show", "state", "study", "fails", "why"];
+  const KEPT = 8;
+  const blocks = [...document.querySelectorAll("script.block")];
+  const { modes: MODES, tiers: TIERS, block: BLOCK, rows } = await unpack(document.querySelector("script.index").textContent);
+  rows.forEach((row, index) => { row.n = index; });
   const number = new Map(rows.map((row, index) => [row.id, index]));
-  const title = (mode) => (MODES[mode] || [mode])[0];
+  const title = (mode) => MODES[mode] || mode;
+
+  /* The bodies of a block's answers; the last few blocks stay unpacked. */
+  const unpacked = new Map();
+  function bodiesOf(at) {
+    const found = unpacked.get(at) || unpack(blocks[at].textContent);
+    unpacked.delete(at);
+    unpacked.set(at, found);
+    if (unpacked.size > KEPT) unpacked.delete(unpacked.keys().next().value);
+    return found;
+  }
+  const bodyOf = async (index) => (await bodiesOf(Math.floor(index / BLOCK)))[index % BLOCK];
+
   const findings = (row) => Object.values(row.modes).reduce((sum, n) => sum + n, 0);
-  const words = (state) => state.replaceAll("_", " ");
+  const plain = (state) => state.replaceAll("_", " ");
+  const words = (text) => fold(text || "").split(/\s+/).filter(Boolean);
 
   /* The address says all there is to know: filters, order, open answer, chosen finding. */
   let view = {};
@@ -26,17 +41,21 @@
   let drawnFor = null;
   let haystacks = null;
 
-  function haystack(index) {
-    haystacks ||= [];
-    if (haystacks[index] === undefined) {
-      const body = JSON.parse(scripts[index].textContent);
-      const row = rows[index];
-      haystacks[index] = fold([
-        row.id, row.study, row.state, body.question, body.reason, body.answer.map((part) => part[0]).join(""),
-        ...body.findings.flatMap((f) => [title(f.mode), f.mode, f.explanation, f.tier, f.diagnosis, f.source ? f.source.id : ""]),
-      ].join("\n"));
+  /* What a search looks through, unpacked once; the list is drawn again when it is there. */
+  async function fillHaystacks() {
+    haystacks = [];
+    for (let at = 0; at < blocks.length; at += 1) {
+      for (const body of await unpack(blocks[at].textContent)) {
+        const row = rows[haystacks.length];
+        haystacks.push(fold([
+          row.id, row.study, row.state, body.question, body.reason, body.answer.map((part) => part[0]).join(""),
+          ...body.findings.flatMap((f) => [title(f.mode), f.mode, f.explanation, f.tier, f.diagnosis, f.source ? f.source.id : ""]),
+        ].join("\n")));
+      }
+      $("count").textContent = `Searching: ${haystacks.length} of ${plural(rows.length, "answer")}…`;
     }
-    return haystacks[index];
+    drawnFor = null;
+    route();
   }
 
   function matches(row, index, query) {
@@ -46,9 +65,12 @@
     if (show === "findings" && !has) return false;
     if (show === "unscored" && !open) return false;
     if (show === "clear" && (has || open || row.state !== "ok")) return false;
+    if (show === "silent" && !(row.anchors && row.anchors[0] + row.anchors[1] === 0)) return false;
+    if (view.fails && !row.fails.includes(view.fails)) return false;
+    if (view.why && !row.why.includes(Number(view.why) - 1)) return false;
     if (view.state && row.state !== view.state) return false;
     if (view.study && row.study !== view.study) return false;
-    return query.every((word) => haystack(index).includes(word));
+    return query.every((word) => (haystacks[index] || "").includes(word));
   }
 
   const weight = (row) => (view.mode ? row.modes[view.mode] ?? -1 : findings(row));
@@ -61,7 +83,8 @@
   };
 
   function select() {
-    const query = fold(view.q || "").split(/\s+/).filter(Boolean);
+    const query = words(view.q);
+    if (query.length && !haystacks) { haystacks = []; fillHaystacks(); }
     shown = rows.filter((row, index) => matches(row, index, query));
     const [key, reverse] = (view.sort || "findings").startsWith("-") ? [view.sort.slice(1), -1] : [view.sort || "findings", 1];
     const order = KEYS[key] || KEYS.findings;
@@ -94,6 +117,7 @@
     drawn = Math.min(drawn + PAGE, shown.length);
     $("rows").append(part);
     $("more").hidden = drawn >= shown.length;
+    if (!openCase) markHits($("rows"), words(view.q));
   }
 
   function drawRow(row) {
@@ -103,11 +127,11 @@
     if (row.unscored.length) marks.push(h("span", { class: "tag unscored" }, `${row.unscored.length} unscored`));
     return h("tr", { "data-id": row.id, class: row.state === "ok" ? null : "not-ok" },
       h("td", { class: total ? "n strong" : "n none" }, row.state === "ok" ? String(total) : "–"),
-      h("td", {}, h("a", { href: address({ case: row.id, finding: "" }), dir: "auto" }, row.question || "(no question)")),
-      h("td", { class: "wide tags" }, marks),
-      h("td", { class: "wide" }, row.study),
-      h("td", {}, row.state === "ok" ? h("span", { class: "none" }, "ok") : h("span", { class: "tag state" }, words(row.state))),
-      h("td", { class: "wide" }, h("code", {}, row.id)));
+      h("td", { class: "asked" }, h("a", { href: address({ case: row.id, finding: "" }), dir: "auto" }, row.question || "(no question)")),
+      h("td", { class: "tags" }, marks),
+      h("td", { class: "study" }, row.study),
+      h("td", { class: "state" }, row.state === "ok" ? h("span", { class: "none" }, "ok") : h("span", { class: "tag state" }, plain(row.state))),
+      h("td", { class: "id" }, h("code", {}, row.id)));
   }
 
   /* --- one answer ------------------------------------------------------------------------ */
@@ -211,16 +235,14 @@
       h("summary", {}, `Context: ${plural(context.history.length, "earlier turn")}, ${plural(context.tools.length, "tool call")}, provenance`), parts) : null;
   }
 
-  function drawCase(index) {
-    const row = rows[index];
-    const body = JSON.parse(scripts[index].textContent);
+  function drawCase(row, body) {
     const count = body.findings.length;
     openCase = { row, body };
     $("case").replaceChildren(
       h("header", { class: "asked-header" },
-        h("p", { class: "meta" }, h("code", {}, row.id), row.study && ` · ${row.study}`, ` · ${words(row.state)}`),
+        h("p", { class: "meta" }, h("code", {}, row.id), row.study && ` · ${row.study}`, ` · ${plain(row.state)}`),
         h("h1", { class: "question", dir: "auto" }, body.question || "(no question)"),
-        row.state === "ok" ? null : h("p", { class: "notice" }, h("strong", {}, words(row.state)), body.reason ? `: ${body.reason}` : ""),
+        row.state === "ok" ? null : h("p", { class: "notice" }, h("strong", {}, plain(row.state)), body.reason ? `: ${body.reason}` : ""),
         body.missing ? h("p", { class: "notice" }, h("strong", {}, "source missing"), `: ${body.missing}`) : null),
       h("div", { class: "columns" },
         h("section", { class: "reading", "aria-label": "Answer" },
@@ -230,8 +252,12 @@
           h("h2", {}, count ? plural(count, "finding") : "No finding"),
           count ? null : h("p", { class: "label" }, row.state === "ok" ? (row.unscored.length ? "Not every failure mode could be scored: see the reasons under the answer." : body.scores.length ? "Every check that scored this answer passed it." : "No check has scored this answer.") : "An answer that is not usable is not checked."),
           body.findings.map((finding, at) => drawFinding(finding, at, count)),
-          drawPassed(body.passed))));
+          drawPassed(body.passed),
+          body.findings.some((finding) => finding.tier) || body.passed.length ? drawLegend() : null)));
   }
+
+  const drawLegend = () => h("details", { class: "legend" }, h("summary", {}, "What T0 to T7 mean"),
+    facts(Object.entries(TIERS)), h("p", { class: "label" }, "T0 to T3 pass."));
 
   /* Marks and cards point at each other; a passage with several findings goes round them. */
   function follow(spans) {
@@ -279,14 +305,19 @@
   }
 
   /* --- going from one to the other --------------------------------------------------------- */
-  function route() {
+  async function route() {
     view = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
     drawList();
     const index = view.case ? number.get(view.case) : undefined;
     const open = index !== undefined;
     const was = openCase && openCase.row;
+    $("unknown").hidden = open || !view.case;
+    $("unknown").textContent = `There is no answer ${view.case} in this report.`;
     if (open && rows[index] !== was) {
-      drawCase(index);
+      const asked = view.case;
+      const body = await bodyOf(index);
+      if (view.case !== asked) return;
+      drawCase(rows[index], body);
       scrollTo(0, 0);
     }
     $("overview").hidden = open;
@@ -312,9 +343,11 @@
       $("crumb").textContent = document.title.split(" · ")[0];
       openCase = null;
       if (was) focusRow(was.id);
-      else if (view.case) $("count").textContent = `There is no answer ${view.case} in this report.`;
     }
+    markAll();
   }
+
+  const markAll = () => markHits(openCase ? $("case") : $("rows"), words(view.q));
 
   function focusRow(id) {
     const at = shown.findIndex((row) => row.id === id);
@@ -362,7 +395,7 @@
   $("without-script").hidden = true;
   $("filters").hidden = false;
   for (const study of [...new Set(rows.map((row) => row.study))].filter(Boolean).sort()) $("study").append(h("option", { value: study }, study));
-  $("study").closest("label").hidden = $("study").options.length < 3;
+  for (const name of ["study", "fails", "why"]) $(name).closest("label").hidden = $(name).options.length < (name === "study" ? 3 : 2);
   let pending = 0;
   $("q").addEventListener("input", () => { clearTimeout(pending); pending = setTimeout(() => adjust({ q: $("q").value.trim() }), 120); });
   for (const name of FILTERS.slice(1)) $(name).addEventListener("change", () => {
@@ -377,9 +410,9 @@
     const key = button.dataset.sort;
     adjust({ sort: (view.sort || "findings") === key ? `-${key}` : key });
   });
-  for (const link of document.querySelectorAll(".overview a")) link.addEventListener("click", (event) => {
+  for (const link of document.querySelectorAll(".overview a, .anchors a, .reasons a")) link.addEventListener("click", (event) => {
     event.preventDefault();
-    go({ q: "", state: "", study: "", ...Object.fromEntries(new URLSearchParams(link.getAttribute("href").slice(1))) });
+    go({ ...Object.fromEntries(FILTERS.map((name) => [name, ""])), ...Object.fromEntries(new URLSearchParams(link.getAttribute("href").slice(1))) });
     $("answers-title").scrollIntoView();
     $("answers-title").focus({ preventScroll: true });
   });
@@ -395,6 +428,8 @@
   $("help-button").addEventListener("click", () => $("help").showModal());
   addEventListener("popstate", route);
   addEventListener("hashchange", route);
+  addEventListener("beforeprint", () => { while (!openCase && drawn < Math.min(shown.length, 2000)) drawMore(); });
   setTheme(rememberedTheme());
-  route();
+  await route();
+  document.body.dataset.ready = "true";
 })();

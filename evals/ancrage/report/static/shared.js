@@ -16,6 +16,41 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
+/* JSON, compressed and in base64, as the page holds it. */
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+/* Marks the words found by a search, where the browser can, without touching the text. */
+function markHits(root, query) {
+  if (!globalThis.CSS || !CSS.highlights) return;
+  CSS.highlights.delete("hit");
+  if (!query.length) return;
+  const ranges = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    let folded = "";
+    const origin = [];
+    let at = 0;
+    for (const letter of node.data) {
+      const plain = fold(letter);
+      for (let n = 0; n < plain.length; n += 1) origin.push(at);
+      folded += plain;
+      at += letter.length;
+    }
+    origin.push(at);
+    for (const word of query) for (let from = folded.indexOf(word); from >= 0; from = folded.indexOf(word, from + word.length)) {
+      const range = new Range();
+      range.setStart(node, origin[from]);
+      range.setEnd(node, origin[from + word.length]);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("hit", new Highlight(...ranges));
+}
+
 const THEMES = ["auto", "light", "dark"];
 function rememberedTheme() {
   try {
