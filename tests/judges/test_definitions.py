@@ -232,7 +232,7 @@ def test_the_code_that_decides_verdicts_is_in_the_version(tmp_path: Path) -> Non
 def test_what_decides_no_verdict_is_not_in_the_version() -> None:
     judge = definition("vague")
     base = Tier(model="m")
-    patient = Tier(model="m", timeout=5, retries=9, key="ANOTHER_KEY", stream=True)
+    patient = Tier(model="m", timeout=5, retries=9, key="ANOTHER_KEY")
     renamed = judge.model_copy(update={"tier": "another"})
     assert judge_version(judge, base) == judge_version(renamed, patient)
 

@@ -102,8 +102,9 @@ def test_real_traces_give_usable_cases_with_the_default_mapping() -> None:
     assert agents.output is not None
     assert agents.output.text.startswith("The weather in Tokyo is currently sunny.")
     assert [call.output for call in agents.input.tool_calls] == ["The weather in Tokyo is sunny."]
-    assert agents.provenance.parameters["temperature"] == 1
-    assert "instructions" not in agents.provenance.parameters
+    assert agents.provenance.parameters == {}, "nothing of the request is in the trace"
+    assert agents.provenance.echoed["temperature"] == 1
+    assert "instructions" not in agents.provenance.echoed
 
     jokes = by_model["gpt-4o-mini-2024-07-18"]
     assert jokes.input.question == "programming"

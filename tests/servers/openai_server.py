@@ -120,6 +120,8 @@ class Fail:
     code: str | None = None
     param: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bool = False
+    """``message`` is the whole body, not the words in an error of OpenAI's form."""
 
 
 @dataclass(frozen=True)
@@ -328,6 +330,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             reply = server.serve(api, body, headers, arrived)
             match reply:
+                case Fail(raw=True):
+                    data = reply.message.encode()
+                    self._send(reply.status, data, "text/html", reply.headers)
                 case Fail():
                     error = {
                         "message": reply.message,
@@ -347,7 +352,7 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(b"{" + b" " * (reply.after - 1) if reply.after else b"")
                     self.close_connection = True
                 case Raw():
-                    self._send(200, reply.body.encode(), "application/json")
+                    self._send(200, reply.body.encode("utf-8", "surrogatepass"), "application/json")
                 case _ if body.get("stream"):
                     events = _chat_events if api == "chat" else _responses_events
                     data = b"".join(events(body, reply))

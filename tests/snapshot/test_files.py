@@ -107,7 +107,11 @@ def test_history_and_tool_calls_of_common_shapes(tmp_path: Path, write: Write) -
     assert rejects == []
     assert case.input.system_prompt == "Be exact."
     assert case.input.history == (
-        Turn(role="user", content="Bonjour"),
+        Turn(
+            role="user",
+            content="Bonjour",
+            sent={"role": "user", "content": [{"type": "text", "text": "Bonjour"}]},
+        ),
         Turn(role="assistant", content=""),
     )
     first, second = case.input.tool_calls

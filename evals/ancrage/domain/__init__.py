@@ -9,12 +9,12 @@ from ancrage.domain.case import (
     OutputState,
     Provenance,
     ToolCall,
-    Turn,
     Usage,
 )
 from ancrage.domain.finding import Evaluation, FailureMode, Finding, Passage, Score, ScoreState
 from ancrage.domain.run import EvaluatorInfo, Output, Run, RunState, Scored, Scoring, SnapshotRef
 from ancrage.domain.study import Message, Question, Study
+from ancrage.domain.turn import Turn
 
 __all__ = [
     "Anchors",

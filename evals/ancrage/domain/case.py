@@ -2,18 +2,11 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
 
 from pydantic import Field
 
 from ancrage.domain.base import Frozen, JsonValue
-
-
-class Turn(Frozen):
-    """One earlier message of the conversation."""
-
-    role: Literal["system", "user", "assistant", "tool"]
-    content: str
+from ancrage.domain.turn import Turn
 
 
 class ToolCall(Frozen):
@@ -22,6 +15,8 @@ class ToolCall(Frozen):
     name: str = Field(min_length=1)
     arguments: dict[str, JsonValue] = {}
     output: JsonValue = None
+    output_recorded: bool = True
+    """False where nobody kept what the tool gave; null is something that a tool can give."""
     call_id: str | None = None
     error: str | None = None
     """The tool's error, when it failed in production; a replay fails alike."""
@@ -87,6 +82,8 @@ class Provenance(Frozen):
     model: str | None = None
     parameters: dict[str, JsonValue] = {}
     """As sent in production: reasoning effort, temperature, maximum output, …"""
+    echoed: dict[str, JsonValue] = {}
+    """Parameters that only the response reported, which may be the server's own defaults."""
     prompt_version: str | None = None
     trace_id: str | None = None
     observation_id: str | None = None

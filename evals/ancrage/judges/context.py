@@ -48,7 +48,7 @@ def _question(subject: Subject) -> Block:
 
 
 def _history(subject: Subject) -> Block:
-    turns = [f"{turn.role}: {turn.content}" for turn in subject.case.input.history]
+    turns = [f"{turn.role}: {turn.shown}" for turn in subject.case.input.history]
     return Block("EARLIER TURNS", "\n".join(turns) or "(none)")
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from langfuse.api import ObservationV2
 from pydantic_core import from_json
 
-from ancrage.domain import Usage
+from ancrage.domain import Turn, Usage
+from ancrage.llm.recorded import whole_response
 
 QUESTION = ("question", "query", "prompt", "user_input", "user_prompt", "message", "input", "text")
 ANSWER = ("answer", "response", "output", "completion", "content", "text", "message", "result")
@@ -102,7 +103,7 @@ def to_row(trace: Trace) -> Row:
         "study_id": metadata.get("study_id") or _at(given, "study_id"),
         "time": root.start_time,
         "model": answering.model if answering else None,
-        "parameters": _parameters(answering.model_parameters) if answering else {},
+        "parameters": _parameters(answering) if answering else {},
         "finish_reason": _finish_reason(final),
         "prompt_version": _prompt_version(trace.generations),
         "input": given,
@@ -209,12 +210,7 @@ def asked(given: Any) -> tuple[str | None, str | None, list[Row]]:
         return given, None, []
     if isinstance(given, list) or isinstance(_at(given, "messages"), list):
         messages = given if isinstance(given, list) else given["messages"]
-        turns = [
-            {"role": role, "content": text}
-            for message in messages
-            if (role := _role(message)) in ("system", "user", "assistant")
-            if (text := _content(message))
-        ]
+        turns = list(_turns(messages))
         last = max((n for n, turn in enumerate(turns) if turn["role"] == "user"), default=None)
         if last is None:
             return None, None, []
@@ -237,6 +233,23 @@ def asked(given: Any) -> tuple[str | None, str | None, list[Row]]:
     return None, None, []
 
 
+def _turns(messages: Sequence[Any]) -> Iterator[Row]:
+    """The messages that have a text or call a tool, each as it was sent."""
+    for message in messages:
+        inner = message.get("message") if isinstance(message, Mapping) else None
+        written = inner if isinstance(inner, Mapping) else message
+        if not isinstance(written, Mapping):
+            continue
+        try:
+            turn = Turn.of(written)
+        except ValueError:
+            if (role := _role(message)) in ("system", "user", "assistant") and _content(message):
+                yield {"role": role, "content": _content(message)}
+            continue
+        if turn.content or turn.calls or turn.role == "tool":
+            yield turn.model_dump(exclude_none=True)
+
+
 def _answering(generations: Sequence[ObservationV2]) -> ObservationV2 | None:
     """The last call of a model that wrote text, or the last one."""
     for each in reversed(generations):
@@ -256,27 +269,39 @@ def _tool_calls(observations: Sequence[ObservationV2]) -> Iterator[Row]:
         if isinstance(given, Mapping) and set(given) == {"input"}:
             given = value_of(given["input"])
         attributes = value_of((each.metadata or {}).get("attributes"))
+        gave = value_of(output["content"]) if message else output
+        gave = None if gave == "null" else gave
         failed = str(each.level or "").endswith("ERROR")
         yield {
             "name": (each.name or "tool").removeprefix("running tool: "),
             "arguments": dict(given) if isinstance(given, Mapping) else {"input": given},
-            "output": value_of(output["content"]) if message else output,
+            **({} if each.output is None else {"output": gave}),
             "call_id": message or _at(attributes, "gen_ai.tool.call.id"),
             "error": (each.status_message or "failed") if failed else None,
         }
 
 
-def _parameters(written: Any) -> Row:
-    found = value_of(written)
-    if not isinstance(found, Mapping):
-        return {}
+def _parameters(generation: ObservationV2) -> Row:
+    """The parameters of a call, those of the request apart where the trace tells them apart."""
+    found = value_of(generation.model_parameters)
+    found = found if isinstance(found, Mapping) else {}
     kept = {
         name: value_of(value)
         for name, value in found.items()
         if name in PARAMETERS and value is not None
     }
     effort = _at(kept.get("reasoning"), "effort")
-    return {**kept, "reasoning_effort": effort} if effort else kept
+    kept |= {"reasoning_effort": effort} if effort else {}
+    attributes = value_of((generation.metadata or {}).get("attributes"))
+    prefix = "gen_ai.request."
+    asked = {
+        name.removeprefix(prefix): value
+        for name, value in (attributes if isinstance(attributes, Mapping) else {}).items()
+        if name.startswith(prefix) and name.removeprefix(prefix) in PARAMETERS
+    }
+    if whole_response(found):
+        return {"request": asked, "response": kept}
+    return {**kept, **asked}
 
 
 def _finish_reason(final: Any) -> str | None:

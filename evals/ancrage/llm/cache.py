@@ -9,10 +9,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ancrage.domain import Frozen
 from ancrage.errors import UsageError
 from ancrage.llm.request import Completion
 
-_FORMAT = 1
+_FORMAT = 2
+
+
+class Exchange(Frozen):
+    """One call's answer: as the server sent it, and as it is understood."""
+
+    key: str
+    """In the cache; see ``cache_key``."""
+    status: int
+    content_type: str
+    content: str
+    completion: Completion
 
 
 def cache_key(endpoint: str, api: str, sent: dict[str, Any], repeat: int) -> str:
@@ -43,19 +55,22 @@ class Cache:
                 f"{path}: not a usable answer cache ({error}); delete it or pass --no-cache"
             ) from None
 
-    def get(self, key: str) -> Completion | None:
-        """The answer stored under ``key``, marked as cached; None when there is none."""
+    def get(self, key: str) -> Exchange | None:
+        """What is stored under ``key``, marked as cached; None when there is nothing."""
         row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
         with suppress(ValidationError):  # written by another version: as good as absent
-            return Completion.model_validate_json(row[0]).model_copy(update={"cached": True})
+            found = Exchange.model_validate_json(row[0])
+            known = found.completion.model_copy(update={"cached": True})
+            return found.model_copy(update={"completion": known})
         return None
 
-    def put(self, key: str, answer: Completion) -> None:
-        """Store ``answer``; it is on disk when this returns."""
+    def put(self, exchange: Exchange) -> None:
+        """Store an exchange under its key; it is on disk when this returns."""
         self._db.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, answer.model_dump_json())
+            "INSERT OR REPLACE INTO answers VALUES (?, ?)",
+            (exchange.key, exchange.model_dump_json()),
         )
 
     def close(self) -> None:

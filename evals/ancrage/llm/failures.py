@@ -1,10 +1,19 @@
-"""What an exception of the SDK means: what went wrong, whether to try again, when."""
+"""What went wrong with a call: its kind, whether to try again, when, and the words for it."""
 
+import json
+import math
+import re
 import time
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from ancrage.domain import Frozen
+from ancrage.redact import bounded, told
+
+_LIMITED = frozenset({"rate_limit_exceeded", "rate_limit_error", "too_many_requests", "429"})
+_SERVERS = re.compile(r"server_error|internal|overloaded|timeout|unavailable|5\d\d", re.IGNORECASE)
+_SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
 class BrokenReply(Exception):  # noqa: N818 - what came back, not what went wrong here
@@ -29,81 +38,87 @@ class Failure(Frozen):
     """Seconds that the server asks to wait."""
     lost: bool = False
     """Whether the server may have worked for it, and may bill it."""
+    status: int | None = None
+    """Of HTTP, where it was no success."""
 
 
-def understand(error: Exception, timeout: float) -> Failure:
-    """The failure behind an exception raised while calling a model."""
-    import httpx
-    import openai
+def of_exception(error: BaseException, timeout: float) -> Failure:
+    """The failure behind an exception raised while a request was under way."""
+    import httpx2
 
-    if isinstance(error, (TimeoutError, openai.APITimeoutError)):
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        words = f"no connection: {told(error)}"
+        return Failure(error="connection", words=words, passing=True)
+    if isinstance(error, TimeoutError | httpx2.TimeoutException):
         words = f"no answer within {timeout:g} s"
         return Failure(error="timeout", words=words, passing=True, lost=True)
-    if isinstance(error, BrokenReply):
-        return _broken(error)
-    if isinstance(error, openai.APIStatusError):
-        return _status(error)
-    if isinstance(error, openai.APIConnectionError):
-        cause = error.__cause__ or error
-        began = not isinstance(cause, httpx.ConnectError)
-        return Failure(
-            error="connection", words=f"no connection: {cause}", passing=True, lost=began
-        )
-    if isinstance(error, openai.APIResponseValidationError) or not isinstance(
-        error, openai.OpenAIError
+    if isinstance(
+        error, httpx2.UnsupportedProtocol | httpx2.InvalidURL | httpx2.LocalProtocolError
     ):
-        words = f"the reply cannot be read: {type(error).__name__}: {error}"
+        return Failure(error="rejected", words=told(error), passing=False)
+    if isinstance(error, httpx2.TransportError | OSError):
+        words = f"no connection: {told(error)}"
+        return Failure(error="connection", words=words, passing=True, lost=True)
+    words = f"the reply cannot be read: {told(error)}"
+    return Failure(error="malformed", words=words, passing=True, lost=True)
+
+
+def of_reply(error: BrokenReply) -> Failure:
+    """The failure in a reply that had status 200."""
+    words, code = bounded(str(error)), error.code
+    if code in _LIMITED:
+        return Failure(error="rate_limit", words=words, passing=True)
+    if code in _SPENT:
+        return Failure(error="rate_limit", words=words, passing=False)
+    if code is None:
         return Failure(error="malformed", words=words, passing=True, lost=True)
-    # An error event inside a stream, or a failure of the SDK itself.
-    return Failure(error="server", words=str(error), passing=True, lost=True)
+    if _SERVERS.search(code):
+        return Failure(error="server", words=words, passing=True, lost=True)
+    return Failure(error="rejected", words=f"{code}: {words}", passing=False)
 
 
-def _broken(error: BrokenReply) -> Failure:
-    if error.code == "rate_limit_exceeded":
-        return Failure(error="rate_limit", words=str(error), passing=True)
-    if error.code is None or error.code == "server_error":
-        kind = "server" if error.code else "malformed"
-        return Failure(error=kind, words=str(error), passing=True, lost=True)
-    return Failure(error="rejected", words=f"{error.code}: {error}", passing=False)
-
-
-def _status(error: Any) -> Failure:
-    status: int = error.status_code
-    words = f"{status}: {_words(error)}"
+def of_status(status: int, headers: Mapping[str, str], content: str) -> Failure:
+    """The failure behind an HTTP status that is no success."""
+    message, code = _error_in(content)
+    words = f"{status}: {bounded(message) or 'no words'}"
     if status == 429:
-        spent = error.code in ("insufficient_quota", "billing_hard_limit_reached")
-        return Failure(
-            error="rate_limit", words=words, passing=not spent, retry_after=_retry_after(error)
-        )
-    if status in (401, 403):
-        return Failure(error="auth", words=words, passing=False)
-    if status in (408, 409) or status >= 500:
-        return Failure(error="server", words=words, passing=True, retry_after=_retry_after(error))
-    return Failure(error="rejected", words=words, passing=False)
+        kind, passing = "rate_limit", code not in _SPENT
+    elif status in (401, 403, 407):
+        kind, passing = "auth", False
+    elif status in (408, 409) or status >= 500:
+        kind, passing = "server", True
+    else:
+        kind, passing = "rejected", False
+    wait = _retry_after(headers) if passing else None
+    return Failure(error=kind, words=words, passing=passing, retry_after=wait, status=status)
 
 
-def _words(error: Any) -> str:
-    body = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        message = inner.get("message") if isinstance(inner, dict) else inner
-        if message:
-            return str(message)
-    return str(error.message)
+def _error_in(content: str) -> tuple[str, str | None]:
+    """A server's words and its code: of OpenAI's form, of FastAPI's, of a page, or as they are."""
+    try:
+        body: Any = json.loads(content)
+    except (ValueError, RecursionError):
+        title = re.search(r"<title>(.*?)</title>", content, re.IGNORECASE | re.DOTALL)
+        return (title[1] if title else content).strip(), None
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(inner, dict):
+        return str(inner), None
+    message = inner.get("message") or inner.get("detail") or json.dumps(inner, ensure_ascii=False)
+    return str(message), inner.get("code") or inner.get("type")
 
 
-def _retry_after(error: Any) -> float | None:
-    headers = error.response.headers
+def _retry_after(headers: Mapping[str, str]) -> float | None:
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         value = headers.get(name)
         if value is None:
             continue
         try:
-            return max(0.0, float(value) / unit)
+            seconds = float(value) / unit
         except ValueError:
-            pass
-        try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-        except ValueError:
-            continue
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - time.time()
+            except (ValueError, OverflowError):
+                continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     return None

@@ -26,7 +26,8 @@ class Limiter:
         self.ceiling = ceiling
         self.limit = float(ceiling)
         self.in_flight = 0
-        self.refusals = 0
+        self.held = 0
+        """Calls waiting for a place."""
         self._resume = 0.0
         self._changed = asyncio.Condition()
 
@@ -37,6 +38,19 @@ class Limiter:
         Raises:
             TooLongError: the server's pause has more than ``patience`` seconds to go.
         """
+        self.held += 1
+        try:
+            await self._admit(patience)
+        finally:
+            self.held -= 1
+        try:
+            yield time.monotonic()
+        finally:
+            self.in_flight -= 1
+            async with self._changed:
+                self._changed.notify_all()
+
+    async def _admit(self, patience: float) -> None:
         async with self._changed:
             while True:
                 pause = self._resume - time.monotonic()
@@ -49,16 +63,9 @@ class Limiter:
                 except TimeoutError:
                     continue
             self.in_flight += 1
-        try:
-            yield time.monotonic()
-        finally:
-            self.in_flight -= 1
-            async with self._changed:
-                self._changed.notify_all()
 
     def refused(self, since: float, retry_after: float) -> None:
         """A call begun at ``since`` met a 429 that asks to wait ``retry_after`` seconds."""
-        self.refusals += 1
         now = time.monotonic()
         if since >= self._resume:
             self.limit = max(1.0, self.limit / 2)

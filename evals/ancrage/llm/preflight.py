@@ -1,5 +1,6 @@
 """Ask each endpoint whether it takes what will be sent, before anything is spent."""
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -10,12 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from ancrage.domain import Frozen, JsonValue, OutputState
 from ancrage.errors import UsageError
+from ancrage.files import write_atomic
 from ancrage.llm.client import LLM
 from ancrage.llm.request import Completion, JsonSchema, Request, Tool
 from ancrage.llm.tiers import Tier
 
 TABLE = Path(".ancrage/capabilities.json")
 VALID_FOR = timedelta(days=7)
+AT_ONCE = 8
 
 
 class Check(Frozen):
@@ -40,15 +43,20 @@ async def preflight(
     json_schema: JsonSchema | None = None,
     table: Path | None = TABLE,
 ) -> list[Check]:
-    """One tiny call for each tier, exactly as it will be made: parameters, tools and schema.
+    """One tiny call for each way to call a model: parameters, tools and schema as they will be.
 
-    What an endpoint accepted within the last seven days is read from ``table`` instead; refusals
-    are always asked again. None asks everything. What the budget no longer allows is not asked,
-    and not refused either: the calls that follow will say so.
+    Tiers that differ only in how much of a number they state (a seed, a limit) are one way, tried
+    with the largest; at most eight are tried at once, and none after the first refusal. What an
+    endpoint accepted within the last seven days is read from ``table`` instead; refusals are
+    always asked again. None asks everything. What the budget no longer allows is not asked, and
+    not refused either: the calls that follow will say so.
     """
     known = _read(table)
-    checks: list[Check] = []
-    for tier in tiers:
+    gate = asyncio.Semaphore(AT_ONCE)
+    refused = False
+
+    async def check(tier: Tier) -> Check | None:
+        nonlocal refused
         request = Request(
             tier=tier.model_copy(update={"retries": min(tier.retries, 1)}),
             messages=({"role": "user", "content": "Reply with the one word: ok"},),
@@ -56,16 +64,19 @@ async def preflight(
             json_schema=json_schema,
         )
         identity = _identity(request)
-        now = datetime.now(UTC)
-        if identity in known and now - known[identity].time < VALID_FOR:
-            checks.append(known[identity].model_copy(update={"recorded": True}))
-            continue
-        try:
-            completion = await llm.complete(request, use_cache=False)
-        except UsageError as error:  # no key, or no price
-            completion = Completion.failed("rejected", str(error))
+        async with gate:
+            now = datetime.now(UTC)
+            if identity in known and now - known[identity].time < VALID_FOR:
+                return known[identity].model_copy(update={"recorded": True})
+            if refused:
+                return None
+            try:
+                completion = await llm.complete(request, use_cache=False)
+            except UsageError as error:  # no key, or no price
+                completion = Completion.failed("rejected", str(error))
         accepted = completion.state is not OutputState.FAILED
-        check = Check(
+        refused = refused or not accepted
+        made = Check(
             model=tier.model,
             endpoint=tier.endpoint,
             parameters=tier.stated(),
@@ -73,11 +84,33 @@ async def preflight(
             words=None if accepted else completion.reason,
             time=now,
         )
-        checks.append(check)
         if accepted and completion.state is not OutputState.OVER_BUDGET:
-            known[identity] = check
+            known[identity] = made
+        return made
+
+    found = await asyncio.gather(*(check(tier) for tier in ways(tiers)))
     _write(table, known)
-    return checks
+    return [each for each in found if each]
+
+
+def ways(tiers: Iterable[Tier]) -> list[Tier]:
+    """One tier for each way to call a model that an endpoint could refuse."""
+    found: dict[str, Tier] = {}
+    for tier in tiers:
+        stated = tier.stated()
+        numbers = {
+            name: value
+            for name, value in stated.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        # 1 is the default temperature, which reasoning models take, and no other.
+        names = [name if value != 1 else f"{name}=1" for name, value in numbers.items()]
+        rest = {name: value for name, value in stated.items() if name not in numbers}
+        way = json.dumps([tier.identity() | {"parameters": rest}, sorted(names)], sort_keys=True)
+        other = found.get(way)
+        most = {name: max(value, getattr(other or tier, name)) for name, value in numbers.items()}
+        found[way] = tier.model_copy(update=most)
+    return list(found.values())
 
 
 def refuse(checks: Iterable[Check]) -> None:
@@ -116,6 +149,4 @@ def _write(table: Path | None, known: dict[str, Check]) -> None:
     if table is None:
         return
     table.parent.mkdir(parents=True, exist_ok=True)
-    draft = table.with_suffix(".tmp")
-    draft.write_bytes(_Table.dump_json(known, indent=1))
-    draft.replace(table)
+    write_atomic(table, _Table.dump_json(known, indent=1).decode())

@@ -30,7 +30,8 @@ class Request(Frozen):
 
     tier: Tier
     messages: tuple[dict[str, JsonValue], ...] = Field(min_length=1)
-    """In the form of Chat Completions, for both APIs; see ``Completion.message`` for answers."""
+    """In the form of Chat Completions, for both APIs (an input item of the Responses API stands
+    as it is); see ``Completion.message`` for answers."""
     tools: tuple[Tool, ...] = ()
     json_schema: JsonSchema | None = None
     repeat: int = Field(default=0, ge=0)
@@ -62,6 +63,8 @@ class Completion(Frozen):
 
     state: OutputState
     text: Text = ""
+    thoughts: Text = ""
+    """Reasoning that came with the answer or within it; no part of ``text``."""
     tool_calls: tuple[FunctionCall, ...] = ()
     finish_reason: str | None = None
     reason: Text | None = None

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from ancrage.domain import OutputState, Usage
 from ancrage.errors import describe
+from ancrage.llm.cache import Exchange
 from ancrage.llm.request import Completion, JsonSchema, Request, add_usage
 
 if TYPE_CHECKING:
@@ -63,12 +64,13 @@ def json_schema(model: type[BaseModel], name: str) -> JsonSchema:
 async def ask(llm: "LLM", request: Request, model: type[T], name: str) -> Structured[T]:
     """Ask, read, and ask once more when the reply cannot be read."""
     schema = json_schema(model, name)
-    completion, request = await _complete(llm, request, schema)
-    usages = [completion.usage]
+    exchange, request = await _exchange(llm, request, schema)
+    completion = exchange.completion
     if not completion.ok:
         return _unanswered(completion, 1, completion.usage)
     value, read, fault = parse_json(completion.text, model)
     if value is not None:
+        llm.gateway.keep(exchange)
         return Structured(
             value, None, None, read, 1, completion.text, completion.usage, completion.cached
         )
@@ -80,9 +82,9 @@ async def ask(llm: "LLM", request: Request, model: type[T], name: str) -> Struct
     # The message is rebuilt without tool calls or items, which a reply to a schema has no use for.
     said: dict[str, Any] = {"role": "assistant", "content": completion.text}
     again = request.model_copy(update={"messages": (*request.messages, said, repair)})
-    second = await llm.complete(again)
-    usages.append(second.usage)
-    usage = add_usage(usages)
+    other = await llm.exchange(again, keep=False)
+    second = other.completion
+    usage = add_usage([completion.usage, second.usage])
     if not second.ok:
         return _unanswered(second, 2, usage)
     value, read, fault = parse_json(second.text, model)
@@ -90,24 +92,27 @@ async def ask(llm: "LLM", request: Request, model: type[T], name: str) -> Struct
         return Structured(
             None, "unparsable", f"unparsable: {fault}", None, 2, second.text, usage, second.cached
         )
+    llm.gateway.keep(exchange)
+    llm.gateway.keep(other)
     return Structured(value, None, None, read, 2, second.text, usage, second.cached)
 
 
-async def _complete(llm: "LLM", request: Request, schema: JsonSchema) -> tuple[Completion, Request]:
+async def _exchange(llm: "LLM", request: Request, schema: JsonSchema) -> tuple[Exchange, Request]:
     """The first call; the schema moves into the prompt where the endpoint does not take it."""
     if request.tier.structured != "none" and not llm.lacks_schema(request.tier):
         native = request.model_copy(update={"json_schema": schema})
         if request.tier.structured == "json_object":
             native = _in_prompt(native, schema)
-        completion = await llm.complete(native)
+        exchange = await llm.exchange(native, keep=False)
+        completion = exchange.completion
         refused = completion.error == "rejected" and re.search(
             r"response_format|json_schema|text\.format|structured output", completion.reason or ""
         )
         if not refused:
-            return completion, native
+            return exchange, native
         llm.note_lack_of_schema(request.tier)
     prompted = _in_prompt(request, schema)
-    return await llm.complete(prompted), prompted
+    return await llm.exchange(prompted, keep=False), prompted
 
 
 def _in_prompt(request: Request, schema: JsonSchema) -> Request:
@@ -136,9 +141,9 @@ def parse_json(
 ) -> tuple[T | None, Literal["strict", "tolerant"] | None, str | None]:
     """Read a value of ``model`` out of ``text``: the value, how it was read, or what is wrong.
 
-    Of several JSON values, the last one that fits wins: models think aloud before they conclude.
     Comments, raw newlines and trailing commas are mended; JSON that is cut short is not, since
-    what is missing could be anything.
+    what is missing could be anything. Of several JSON values that fit and differ none is taken:
+    which of them is a draft or an example cannot be told.
     """
     try:
         value = model.model_validate_json(text.strip())
@@ -148,17 +153,24 @@ def parse_json(
         fault = describe(error)
     except _SaidTwiceError as error:
         return None, None, str(error)
-    for block in reversed(_blocks(text)):
+    blocks, unclosed = _blocks(text)
+    if unclosed:
+        return None, None, "an object is not closed"
+    found: list[T] = []
+    for block in blocks:
         for load in (_once, _mended):
             try:
-                return model.model_validate(load(block), strict=False), "tolerant", None
+                found.append(model.model_validate(load(block), strict=False))
+                break
             except ValidationError as error:
                 fault = describe(error)
             except _SaidTwiceError as error:
                 return None, None, str(error)
             except (ValueError, RecursionError):
                 continue
-    return None, None, fault
+    if any(other != found[0] for other in found[1:]):
+        return None, None, f"it holds {len(found)} objects of the required form, which differ"
+    return (found[0], "tolerant", None) if found else (None, None, fault)
 
 
 class _SaidTwiceError(ValueError):
@@ -191,14 +203,15 @@ _MOST_FALSE_STARTS = 50
 """Braces that open no JSON, after which a reply is given up: each costs a pass over the rest."""
 
 
-def _blocks(text: str) -> list[str]:
-    """The JSON objects of ``text`` that are closed, by their start.
+def _blocks(text: str) -> tuple[list[str], bool]:
+    """The JSON objects of ``text`` that are closed, by their start, and whether one is not.
 
     Whatever is not JSON as it stands is also searched inside: a lone brace or quote in the prose
     before it can look like the beginning of one.
     """
     blocks: list[str] = []
     position = false_starts = 0
+    unclosed = False
     while (start := text.find("{", position)) >= 0 and false_starts < _MOST_FALSE_STARTS:
         end = _closing(text, start)
         position = start + 1
@@ -212,7 +225,11 @@ def _blocks(text: str) -> list[str]:
                 position = end
         else:
             false_starts += 1
-    return blocks
+            unclosed = unclosed or _KEY.match(text, start) is not None
+    return blocks, unclosed
+
+
+_KEY = re.compile(r'\{\s*"[^"\n]{1,80}"\s*:')
 
 
 def _closing(text: str, start: int) -> int | None:

@@ -4,25 +4,18 @@ from collections.abc import Mapping
 from typing import Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from ancrage.config import Config
+from ancrage.config import Config, secret
 from ancrage.domain import Frozen, JsonValue
-from ancrage.errors import UsageError, describe
+from ancrage.errors import UsageError
 
 OPENAI = "https://api.openai.com/v1"
 
-_RECORDED_AS = {
-    "max_tokens": "max_output_tokens",
-    "max_completion_tokens": "max_output_tokens",
-    "maxTokens": "max_output_tokens",
-    "maxOutputTokens": "max_output_tokens",
-    "reasoningEffort": "reasoning_effort",
-    "reasoning.effort": "reasoning_effort",
-    "topP": "top_p",
-    "text.verbosity": "verbosity",
-}
-"""Other names under which traces record the parameters below."""
+
+def default_endpoint() -> str:
+    """``OPENAI_BASE_URL``, as the OpenAI SDK reads it, or else OpenAI's own."""
+    return (secret("OPENAI_BASE_URL") or OPENAI).rstrip("/")
 
 
 class Parameters(Frozen):
@@ -45,53 +38,20 @@ class Parameters(Frozen):
         return self.model_dump(mode="json", include=set(Parameters.model_fields), exclude_none=True)
 
 
-def recorded_parameters(recorded: Mapping[str, JsonValue]) -> tuple[Parameters, dict[str, str]]:
-    """Parameters as a trace recorded them, and those that cannot be sent again, with the reason.
-
-    Names of both OpenAI APIs and of common tracers are understood; nulls are dropped, since
-    sending an explicit null is not the same as sending nothing.
-    """
-    stated: dict[str, JsonValue] = {}
-    ignored: dict[str, str] = {}
-    for name, value in _flat(recorded):
-        field = _RECORDED_AS.get(name, name)
-        if value is None or value in ("", "null", "None"):
-            continue
-        if field not in Parameters.model_fields:
-            ignored[name] = "not a parameter that a replay can send"
-            continue
-        if field == "stop" and isinstance(value, str):
-            value = [value]
-        try:
-            Parameters.model_validate({field: value})
-        except ValidationError as error:
-            ignored[name] = describe(error)
-            continue
-        stated[field] = value
-    return Parameters.model_validate(stated), ignored
-
-
-def _flat(recorded: Mapping[str, JsonValue]) -> list[tuple[str, JsonValue]]:
-    flat: list[tuple[str, JsonValue]] = []
-    for name, value in recorded.items():
-        if name in ("reasoning", "text") and isinstance(value, dict):
-            flat += [(f"{name}.{inner}", inner_value) for inner, inner_value in value.items()]
-        else:
-            flat.append((name, value))
-    return flat
-
-
 class Tier(Parameters):
     """One entry ``[tiers.NAME]`` of the configuration."""
 
     model: str = Field(min_length=1)
     api: Literal["chat", "responses"] = "chat"
-    endpoint: str = OPENAI
-    """Base URL, up to and including ``/v1``."""
+    endpoint: str = Field(default_factory=default_endpoint, validate_default=True)
+    """Base URL, up to and including ``/v1``; unset: ``OPENAI_BASE_URL``, else OpenAI's own."""
     key: str | None = None
     """Name of the environment variable that holds the key. Unset: ``OPENAI_API_KEY`` for OpenAI
-    itself, none for any other endpoint, so that no key reaches a server it is not for."""
-    stream: bool = False
+    itself and for ``OPENAI_BASE_URL``, none for any other endpoint, so that no key reaches a
+    server it is not for."""
+    drop: tuple[str, ...] = ()
+    """Parameters never sent to this model, whatever a case or an assistant states: those that it
+    refuses. Reports say so."""
     store: bool | None = None
     """Responses API: whether the server may keep the exchange; its own default when unset."""
     output_limit_name: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
@@ -103,8 +63,14 @@ class Tier(Parameters):
     retries: int = Field(default=4, ge=0)
     """Further tries after a failure that may pass (5xx, timeout, connection). A 429 waits as the
     server asks and does not use one up."""
+    patience: float = Field(default=600.0, ge=0)
+    """Seconds that one call may spend waiting out 429s."""
     extra: dict[str, JsonValue] = {}
     """Sent in the request as is, for what this endpoint alone knows."""
+
+    def stated(self) -> dict[str, JsonValue]:
+        """The parameters that are sent, by field name."""
+        return {name: value for name, value in super().stated().items() if name not in self.drop}
 
     def identity(self) -> dict[str, JsonValue]:
         """All of the tier that decides an answer: keys, patience and retries do not."""
@@ -127,18 +93,27 @@ class Tier(Parameters):
             raise ValueError("no credentials or query here: name the key's variable in `key`")
         return value.rstrip("/")
 
+    @field_validator("drop")
+    @classmethod
+    def _drops_parameters(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := set(value) - set(Parameters.model_fields):
+            known = ", ".join(Parameters.model_fields)
+            raise ValueError(f"{min(unknown)!r} is no parameter; known: {known}")
+        return value
+
     @model_validator(mode="after")
     def _fits_its_api(self) -> Self:
         if self.api == "responses":
             for name in ("seed", "stop", "presence_penalty", "frequency_penalty"):
-                if getattr(self, name) is not None:
+                if getattr(self, name) is not None and name not in self.drop:
                     raise ValueError(f"the Responses API has no `{name}`")
         return self
 
     @property
     def key_name(self) -> str | None:
         """The variable that holds the key, or None where none is sent."""
-        return self.key or ("OPENAI_API_KEY" if self.endpoint == OPENAI else None)
+        own = self.endpoint in (OPENAI, default_endpoint())
+        return self.key or ("OPENAI_API_KEY" if own else None)
 
     def with_parameters(self, parameters: Parameters) -> Self:
         """This tier's model and endpoint with all parameters replaced, also by nothing.

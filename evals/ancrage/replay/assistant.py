@@ -2,17 +2,18 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.metadata import entry_points
-from inspect import iscoroutinefunction
-from typing import Any, Protocol, runtime_checkable
+from inspect import isfunction
+from typing import Protocol, runtime_checkable
 
 from ancrage.config import Config
 from ancrage.domain import Frozen, JsonValue, OutputState, Turn, Usage
 from ancrage.errors import UsageError
 from ancrage.llm import LLM, Tier, Tool
+from ancrage.plugins import load_object
 from ancrage.replay.frozen import FrozenTools
+from ancrage.replay.history import messages_of
 
 DEMO = "ancrage.replay.demo:assistant"
 GROUP = "ancrage.assistants"
@@ -27,8 +28,7 @@ class Reply(Frozen):
     """Set unless ``state`` is ``ok``."""
     finish_reason: str | None = None
     usage: Usage | None = None
-    """Over all calls of models that the answer took; None: those made through
-    ``Conversation.llm``."""
+    """Over all calls of models that the answer took; None: those that passed the replay."""
 
 
 @dataclass(frozen=True)
@@ -42,35 +42,17 @@ class Conversation:
     tier: Tier
     """The model to call, where, and with which parameters."""
     llm: LLM
-    """The client to call it with, as ``LLM.conversation`` gives it: limits, budget, cache,
-    retries and the repeat are its business."""
+    """A client to call it with, for assistants that bring none of their own."""
     tools: FrozenTools
     repeat: int = 0
 
     def messages(self) -> tuple[dict[str, JsonValue], ...]:
-        """Production's order: system prompt, history, question.
-
-        A tool's turn of the history is shown as the result of a call, since APIs take no other
-        form; which call it was is not known any more.
-        """
-        messages: list[dict[str, JsonValue]] = []
+        """Production's order: system prompt, history as it was sent, question."""
+        opening: list[dict[str, JsonValue]] = []
         if self.system_prompt:
-            messages.append({"role": "system", "content": self.system_prompt})
-        for index, turn in enumerate(self.history):
-            if turn.role == "tool":
-                call_id = f"call_history_{index}"
-                function: dict[str, JsonValue] = {"name": "earlier_tool", "arguments": "{}"}
-                call: dict[str, JsonValue] = {
-                    "id": call_id,
-                    "type": "function",
-                    "function": function,
-                }
-                messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-                messages.append({"role": "tool", "tool_call_id": call_id, "content": turn.content})
-            else:
-                messages.append({"role": turn.role, "content": turn.content})
-        messages.append({"role": "user", "content": self.question})
-        return tuple(messages)
+            opening.append({"role": "system", "content": self.system_prompt})
+        earlier, _ = messages_of(self.history, self.tier.api)
+        return (*opening, *earlier, {"role": "user", "content": self.question})
 
     async def call_tool(self, name: str, arguments: Mapping[str, JsonValue] | str) -> JsonValue:
         """What production's tool answered to this call.
@@ -112,12 +94,15 @@ class AssistantOptions(Frozen):
     ``ancrage.assistants``."""
     tier: str | None = None
     """Instead of the tier that the assistant names itself."""
+    untouched: tuple[str, ...] = ()
+    """Models that the assistant also calls, for other ends than the answer: their calls go out
+    as the assistant's own client makes them."""
 
 
 def load_assistant(config: Config) -> Assistant:
     """The assistant that the configuration names; the demonstration's by default.
 
-    A plain ``async def`` is taken as a ``FunctionAssistant``.
+    A plain function, blocking or not, is taken as a ``FunctionAssistant``.
 
     Raises:
         UsageError: it cannot be imported, or is not an assistant.
@@ -125,43 +110,20 @@ def load_assistant(config: Config) -> Assistant:
     from ancrage.replay.function import FunctionAssistant
 
     options = config.table("assistant", AssistantOptions)
-    found = _resolve(options.use, str(config.root))
-    if iscoroutinefunction(found):
+    if (root := str(config.root)) not in sys.path:
+        sys.path.insert(0, root)
+    found = load_object(options.use, setting="[assistant] use", group=GROUP)
+    if isfunction(found):
         found = FunctionAssistant(found)
     if not isinstance(found, Assistant):
         raise UsageError(
             f"[assistant] use = {options.use!r}: not an assistant; "
             "it needs name, tier, tools, system_prompt(context) and answer(conversation)"
         )
-    if options.tier:
-        found.tier = options.tier
-    return found
-
-
-def _resolve(use: str, root: str) -> Any:
-    if ":" not in use:
-        registered = entry_points(group=GROUP)
-        if use not in registered.names:
-            known = ", ".join(sorted(registered.names)) or "none installed"
-            raise UsageError(
-                f"[assistant] use = {use!r}: neither module:attribute nor an entry point "
-                f"of {GROUP} ({known})"
-            )
+    if options.tier and options.tier != found.tier:
+        found = copy(found)
         try:
-            return registered[use].load()
-        except Exception as error:  # noqa: BLE001 - the module is the user's own code
-            raise _not_found(use, error) from None
-    module, _, attribute = use.partition(":")
-    if root not in sys.path:
-        sys.path.insert(0, root)
-    try:
-        found: Any = import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
-    except Exception as error:  # noqa: BLE001 - the module is the user's own code
-        raise _not_found(use, error) from None
+            object.__setattr__(found, "tier", options.tier)
+        except (AttributeError, TypeError) as error:
+            raise UsageError(f"[assistant] tier cannot be set on {options.use}: {error}") from None
     return found
-
-
-def _not_found(use: str, error: Exception) -> UsageError:
-    return UsageError(f"[assistant] use = {use!r}: {type(error).__name__}: {error}")

@@ -9,7 +9,7 @@ from ancrage.errors import UsageError
 from ancrage.llm import Tool
 from ancrage.replay.agent import ToolCallingAgent
 
-STUDIES = Path(__file__).resolve().parents[2] / "snapshots" / "demo" / "studies"
+STUDIES = Path(__file__).resolve().parents[3] / "snapshots" / "demo" / "studies"
 
 _PROMPTS = {
     "fr": (

@@ -81,7 +81,7 @@ class FrozenTools:
         served = self._served.get(identity, 0)
         self._served[identity] = served + 1
         found = calls[min(served, len(calls) - 1)]
-        if found.output is None and found.error is None:
+        if not found.output_recorded and found.error is None:
             raise self._lost(f"recorded without its output: {name}({_cut(_json(asked))})")
         self.made.append(found.model_copy(update={"arguments": asked, "call_id": None}))
         if found.error is not None:
@@ -91,7 +91,7 @@ class FrozenTools:
     def _parse(self, name: str, arguments: Mapping[str, JsonValue] | str) -> dict[str, JsonValue]:
         try:
             text = arguments if isinstance(arguments, str) else _json(dict(arguments))
-            parsed = json.loads(text or "{}")
+            parsed = json.loads(text if text.strip() not in ("", "null") else "{}")
             # NaN and halves of surrogate pairs: read by Python, but nothing that JSON can write.
             json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode()
         except (ValueError, TypeError, RecursionError):

@@ -1,13 +1,15 @@
-"""Any ``async def answer(question, history, …)`` as an assistant."""
+"""Any function ``answer(question, history, …)`` as an assistant."""
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ancrage.domain import Answer, JsonValue, OutputState
 from ancrage.errors import UsageError
 from ancrage.llm import Tool
 from ancrage.replay.assistant import Conversation, Reply
+from ancrage.replay.history import messages_of
 
 ARGUMENTS = (
     "question",
@@ -16,6 +18,7 @@ ARGUMENTS = (
     "context",
     "model",
     "parameters",
+    "messages",
     "call_tool",
     "conversation",
 )
@@ -24,14 +27,17 @@ ARGUMENTS = (
 class FunctionAssistant:
     """Calls a function with those of these arguments that its signature names::
 
-        question: str                      history: list of {"role": …, "content": …}
+        question: str                      history: the earlier messages, as they were sent
         system_prompt: str                 context: what the case's prompt is rendered from
         model: str                         parameters: as they are to be sent
-        call_tool: async (name, arguments) -> recorded output
-        conversation: all of it, the client included
+        messages: system prompt, history and question, as they are to be sent
+        call_tool: (name, arguments) -> recorded output; awaited in an ``async def``
+        conversation: all of it, ``conversation.llm`` included
 
-    The function returns the answer's text, an ``Answer``, or a ``Reply``. One that calls a model
-    through a client of its own is outside budget, cache and limiter; ``conversation.llm`` is not.
+    The function returns the answer's text, an ``Answer``, or a ``Reply``. An ``async def`` runs in
+    the event loop, a plain ``def`` in a thread. Its calls of models count, with limits, budget,
+    cache and retries, when its client is made with ``ancrage.llm.http_client()`` (or, in a plain
+    ``def``, ``sync_http_client()``); those of other clients nobody sees.
 
     Args:
         prompt: renders the system prompt from a case's context; none: the empty prompt.
@@ -42,7 +48,7 @@ class FunctionAssistant:
 
     def __init__(
         self,
-        function: Callable[..., Awaitable[Any]],
+        function: Callable[..., Any],
         *,
         name: str | None = None,
         prompt: Callable[[Mapping[str, JsonValue]], str] | None = None,
@@ -74,18 +80,26 @@ class FunctionAssistant:
         return self._prompt(context) if self._prompt else ""
 
     async def answer(self, conversation: Conversation) -> Reply:
+        in_loop = inspect.iscoroutinefunction(self._function)
         offered: dict[str, Any] = {
             "question": conversation.question,
-            "history": [turn.model_dump() for turn in conversation.history],
+            "history": messages_of(conversation.history, conversation.tier.api)[0],
             "system_prompt": conversation.system_prompt,
             "context": dict(conversation.context),
             "model": conversation.tier.model,
             "parameters": conversation.tier.stated(),
-            "call_tool": conversation.call_tool,
+            "messages": list(conversation.messages()),
+            "call_tool": conversation.call_tool if in_loop else conversation.tools.call,
             "conversation": conversation,
         }
         taken = {name: offered[name] for name in offered if self._takes_all or name in self._takes}
-        answer = await self._function(**taken)
+        answer = (
+            await self._function(**taken)
+            if in_loop
+            else await asyncio.to_thread(self._function, **taken)
+        )
+        if inspect.isawaitable(answer):
+            answer = await answer
         if isinstance(answer, Reply):
             return answer
         if isinstance(answer, str):

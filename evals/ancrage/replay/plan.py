@@ -15,6 +15,7 @@ from ancrage.errors import AncrageError, UsageError, describe
 from ancrage.llm import Tier, recorded_parameters
 from ancrage.replay.assistant import Assistant
 from ancrage.replay.frozen import Policy
+from ancrage.replay.history import messages_of
 
 PromptPolicy = Literal["live", "frozen"]
 ParametersPolicy = Literal["production", "tier"]
@@ -34,6 +35,10 @@ class Settings(Frozen):
     params: ParametersPolicy = "production"
     tools: Policy = "strict"
     key_arguments: dict[str, tuple[str, ...]] = {}
+    drop: tuple[str, ...] = ()
+    """Parameters that are not sent, whatever production sent."""
+    untouched: tuple[str, ...] = ()
+    """Models whose calls the assistant's own client makes as it would in production."""
 
 
 class PromptDiff(Frozen):
@@ -78,9 +83,15 @@ class Plan(Frozen):
     without_parameters: int
     """Cases of which no parameters were recorded: the tier's are sent."""
     fixed: dict[str, JsonValue] = {}
-    """What the tier adds to every call whatever the case: ``extra``, ``store``, ``stream``."""
+    """What the tier adds to every call whatever the case: ``extra``, ``store``."""
     not_sent: dict[str, str] = {}
     """Recorded parameters that cannot be sent again, and why."""
+    dropped: dict[str, int] = {}
+    """Cases that production sent with a parameter that the tier drops, by parameter."""
+    echoed: dict[str, int] = {}
+    """Cases of which only a response states a parameter, which may be the server's default."""
+    history_put_otherwise: int = 0
+    """Cases whose history holds the result of a tool whose call was not recorded."""
     production_models: dict[str, int] = {}
 
     @property
@@ -166,6 +177,8 @@ def make_plan(
     tiers: dict[str, Tier] = {}
     not_sent: dict[str, str] = {}
     models: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    echoed: Counter[str] = Counter()
     failure: str | None = None
     for case in cases:
         counts["cases"] += 1
@@ -183,6 +196,9 @@ def make_plan(
         sent = tier_for(case, tier, settings.params)
         recorded, ignored = recorded_parameters(case.provenance.parameters)
         not_sent |= ignored
+        dropped.update(name for name in recorded.stated() if name in tier.drop)
+        echoed.update(recorded_parameters(case.provenance.echoed)[0].stated().keys())
+        counts["history"] += bool(messages_of(case.input.history, tier.api)[1])
         known = bool(recorded.stated())
         counts["without_parameters"] += not known
         differs = known and recorded.stated() != sent.stated()
@@ -216,8 +232,11 @@ def make_plan(
             for (sent_json, production), number in sets.items()
         ),
         without_parameters=counts["without_parameters"],
-        fixed=tier.model_dump(mode="json", include={"extra", "store", "stream"}),
+        fixed=tier.model_dump(mode="json", include={"extra", "store"}),
         not_sent=not_sent,
+        dropped=dict(dropped),
+        echoed=dict(echoed),
+        history_put_otherwise=counts["history"],
         production_models=dict(models.most_common()),
     ), tuple(tiers.values())
 

@@ -1,12 +1,13 @@
 """Produce the outputs of a replay, one case at a time."""
 
 import asyncio
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ancrage.domain import Answer, Case, JsonValue, Output, OutputState
 from ancrage.errors import AncrageError
-from ancrage.llm import LLM, Completion, Tier, add_usage
+from ancrage.llm import LLM, Calls, Tier, add_usage, recording
+from ancrage.llm.replies import split_thoughts
+from ancrage.redact import bounded, told
 from ancrage.replay.assistant import Assistant, Conversation, Reply
 from ancrage.replay.frozen import FrozenTools, OffWorld, ToolFailed
 from ancrage.replay.plan import Settings, prompt_for, prompt_hash, tier_for
@@ -16,7 +17,12 @@ class Replay:
     """A producer for ``run_experiment``: asks the assistant each case's question again."""
 
     def __init__(
-        self, assistant: Assistant, llm: LLM, tier: Tier, settings: Settings, repeat: int = 0
+        self,
+        assistant: Assistant,
+        llm: LLM,
+        tier: Tier,
+        settings: Settings,
+        repeat: int = 0,
     ) -> None:
         self.assistant = assistant
         self.llm = llm
@@ -33,24 +39,24 @@ class Replay:
             self.settings.tools,
             self.settings.key_arguments,
         )
-        llm = self.llm.conversation(self.repeat)
+        calls = Calls(self.llm.gateway, self.tier, self.repeat, frozenset(self.settings.untouched))
         details: dict[str, JsonValue] = {"repeat": self.repeat, "model": self.tier.model}
         try:
             prompt = prompt_for(case, self.assistant, self.settings.prompt)
-            tier = tier_for(case, self.tier, self.settings.params)
-            details |= {"parameters": tier.stated(), "prompt_hash": prompt_hash(prompt)}
-            reply = await self.assistant.answer(
-                Conversation(
-                    system_prompt=prompt,
-                    history=case.input.history,
-                    question=case.input.question,
-                    context=case.input.context,
-                    tier=tier,
-                    llm=llm,
-                    tools=tools,
-                    repeat=self.repeat,
-                )
+            calls.tier = tier_for(case, self.tier, self.settings.params)
+            details |= {"parameters": calls.tier.stated(), "prompt_hash": prompt_hash(prompt)}
+            conversation = Conversation(
+                system_prompt=prompt,
+                history=case.input.history,
+                question=case.input.question,
+                context=case.input.context,
+                tier=calls.tier,
+                llm=self.llm,
+                tools=tools,
+                repeat=self.repeat,
             )
+            with recording(calls):
+                reply = await self.assistant.answer(conversation)
         except asyncio.CancelledError:
             raise
         except OffWorld as miss:
@@ -61,8 +67,9 @@ class Replay:
         except AncrageError as error:
             reply = Reply(state=OutputState.FAILED, reason=str(error))
         except Exception as error:  # noqa: BLE001 - the assistant is the user's own code
-            reply = Reply(state=OutputState.FAILED, reason=f"{type(error).__name__}: {error}")
-        reply = _truthful(reply, llm.completions)
+            reply = Reply(state=OutputState.FAILED, reason=told(error))
+        reply = _truthful(reply, calls)
+        details |= calls.details()
         if tools.misses:
             # Also when the assistant went on as if nothing had happened: what it then says
             # rests on a world that was not recorded.
@@ -75,28 +82,27 @@ class Replay:
         return _output(case, reply, tools, started, details)
 
 
-def _truthful(reply: Reply, completions: Sequence[Completion]) -> Reply:
-    """The reply with what its calls of models tell of it, where the assistant told less.
+def _truthful(reply: Reply, calls: Calls) -> Reply:
+    """The reply with what its calls of models tell of it, whatever the assistant made of them.
 
-    An assistant that passes on the text of an answer cut short or withheld has not answered, and
-    one whose calls the budget stopped has not been asked.
+    One that passes on an answer cut short, withheld or never given has not answered, whatever it
+    adds to it; one whose calls the budget stopped has not been asked. Reasoning that a server
+    left within an answer is no part of it.
     """
-    if not completions:
-        return reply
-    if reply.usage is None:
-        usage = add_usage(completion.usage for completion in completions)
+    if reply.usage is None and calls.made:
+        usage = add_usage(made.completion.usage for made in calls.made)
         reply = reply.model_copy(update={"usage": usage})
-    stopped = [each for each in completions if each.state is OutputState.OVER_BUDGET]
-    last = stopped[0] if stopped else completions[-1]
-    passed_on = reply.state in (OutputState.OK, OutputState.EMPTY) and reply.text == last.text
-    if stopped or (passed_on and not last.ok):
+    if found := calls.trouble():
         update = {
-            "state": last.state,
-            "reason": last.reason,
-            "finish_reason": last.finish_reason,
+            "state": found.state,
+            "reason": found.reason,
+            "finish_reason": found.finish_reason,
         }
-        reply = reply.model_copy(update=update)
-    return reply
+        return reply.model_copy(update=update)
+    if reply.finish_reason is None and calls.made:
+        finish = calls.made[-1].completion.finish_reason
+        reply = reply.model_copy(update={"finish_reason": finish})
+    return reply.model_copy(update={"text": split_thoughts(reply.text)[0]})
 
 
 def _output(
@@ -116,7 +122,9 @@ def _output(
         case_id=case.id,
         state=state,
         answer=answer,
-        reason=None if state is OutputState.OK else reason or f"the assistant reported {state}",
+        reason=None
+        if state is OutputState.OK
+        else bounded(reason or f"the assistant reported {state}"),
         tool_calls=tuple(tools.made),
         started=started,
         usage=reply.usage,

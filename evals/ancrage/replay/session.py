@@ -14,7 +14,7 @@ from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
 from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.llm import LLM, Tier, read_tiers
-from ancrage.replay.assistant import Assistant
+from ancrage.replay.assistant import Assistant, AssistantOptions
 from ancrage.replay.frozen import Policy
 from ancrage.replay.mock import read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
@@ -48,12 +48,13 @@ class Session:
 
 
 def choose_tier(
-    config: Config, assistant: Assistant, model: str, endpoint: str
+    config: Config, assistant: Assistant, model: str, endpoint: str, drop: Sequence[str] = ()
 ) -> tuple[str, Tier]:
     """The tier to replay with, and its name for the record.
 
     ``model`` is the name of a tier, or else of a model, which takes the place of the one in the
-    assistant's tier; empty: the assistant's tier. ``endpoint``, if given, replaces the tier's.
+    assistant's tier; empty: the assistant's tier. ``endpoint``, if given, replaces the tier's;
+    ``drop`` adds to what the tier drops.
 
     Raises:
         UsageError: no such tier, and no model to make one of.
@@ -72,6 +73,8 @@ def choose_tier(
         fields["model"] = model
     if endpoint:
         fields["endpoint"] = endpoint
+    if drop:
+        fields["drop"] = tuple(dict.fromkeys((*fields.get("drop", ()), *drop)))
     try:
         return name, Tier.model_validate(fields)
     except ValidationError as error:
@@ -88,6 +91,7 @@ def prepare(
     prompt: str = "live",
     params: str = "production",
     tools: str = "",
+    drop: Sequence[str] = (),
 ) -> Session:
     """Work out what a replay will send; calls no model.
 
@@ -96,7 +100,7 @@ def prepare(
     """
     options = config.table("replay", ReplayOptions)
     _check_key_arguments(options, assistant)
-    name, tier = choose_tier(config, assistant, model, endpoint)
+    name, tier = choose_tier(config, assistant, model, endpoint, drop)
     try:
         settings = Settings.model_validate(
             {
@@ -108,6 +112,8 @@ def prepare(
                 "params": params,
                 "tools": tools or options.tools,
                 "key_arguments": options.key_arguments,
+                "drop": tier.drop,
+                "untouched": config.table("assistant", AssistantOptions).untouched,
             }
         )
     except ValidationError as error:
@@ -201,7 +207,7 @@ def resume(config: Config, folders: Sequence[RunFolder], assistant: Assistant) -
     fields = {key: value for key, value in run.parameters.items() if key != "mock"}
     settings = Settings.model_validate(fields)
     base = read_tiers(config).get(settings.tier)
-    replaced = {"model": settings.model, "endpoint": settings.endpoint, "api": settings.api}
+    replaced = settings.model_dump(include={"model", "endpoint", "api", "drop"})
     tier = Tier.model_validate({**(base.model_dump() if base else {}), **replaced})
     snapshot = folders[0].snapshot()
     plan, sent = make_plan(snapshot.cases(), assistant, tier, settings)

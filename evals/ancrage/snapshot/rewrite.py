@@ -127,7 +127,12 @@ class Rewriter:
                     update={
                         "question": self.text(given.question),
                         "history": tuple(
-                            turn.model_copy(update={"content": self.text(turn.content)})
+                            turn.model_copy(
+                                update={
+                                    "content": self.text(turn.content),
+                                    "sent": turn.sent and self.json(turn.sent),
+                                }
+                            )
                             for turn in given.history
                         ),
                         "tool_calls": tuple(

@@ -1,5 +1,6 @@
 """Turn a row of any shape into a case, a message or a question, by configured field paths."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from ancrage.domain import (
     Turn,
 )
 from ancrage.errors import describe
+from ancrage.llm.recorded import sent_and_echoed
 from ancrage.snapshot.sources.fields import (
     FieldError,
     at,
@@ -35,7 +37,6 @@ from ancrage.snapshot.sources.fields import (
     words,
 )
 
-ROLES = {"human": "user", "ai": "assistant", "developer": "system", "function": "tool"}
 STOPPED = {
     "length": OutputState.TRUNCATED,
     "max_tokens": OutputState.TRUNCATED,
@@ -114,6 +115,7 @@ def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
     answer = at(row, fields.answer)
     text = None if answer is None else text_of(fields.answer, answer)
     finish_reason = optional(row, fields.finish_reason)
+    sent, echoed = sent_and_echoed(object_of(row, fields.parameters))
     return _built(
         Case,
         id=case_id,
@@ -133,7 +135,8 @@ def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
             source=source,
             time=_time(row, fields),
             model=optional(row, fields.model),
-            parameters=object_of(row, fields.parameters),
+            parameters=sent,
+            echoed=echoed,
             prompt_version=identifier(row, fields.prompt_version),
             trace_id=trace_id,
             observation_id=identifier(row, fields.observation_id),
@@ -195,19 +198,13 @@ def _history(
         path = f"{fields.history}.{rank}"
         if not isinstance(turn, dict):
             raise FieldError(path, "expected an object with role and content")
-        role = turn.get("role") or turn.get("type")
-        content = turn.get("content")
         try:
-            turns.append(
-                Turn.model_validate(
-                    {
-                        "role": ROLES.get(str(role), role),
-                        "content": "" if content is None else text_of(f"{path}.content", content),
-                    }
-                )
-            )
+            turns.append(Turn.of(turn))
         except ValidationError as error:
             raise FieldError(path, describe(error)) from None
+        except ValueError as error:
+            raise FieldError(f"{path}.content", str(error)) from None
+        unicode(f"{path}.content", json.dumps(turn, ensure_ascii=False, default=str))
     system = turns.pop(0).content if turns and turns[0].role == "system" else None
     if turns and turns[-1].role == "user" and turns[-1].content == question:
         turns.pop()
@@ -222,7 +219,7 @@ def _tool_calls(row: Mapping[str, Any], fields: AnswerFields) -> tuple[ToolCall,
         if not isinstance(call, dict):
             raise FieldError(path, "expected an object with name, arguments and output")
         function = call["function"] if isinstance(call.get("function"), dict) else call
-        outputs = (call.get(name) for name in ("output", "result", "content"))
+        outputs = [call[name] for name in ("output", "result", "content") if name in call]
         error = call.get("error")
         try:
             calls.append(
@@ -230,6 +227,7 @@ def _tool_calls(row: Mapping[str, Any], fields: AnswerFields) -> tuple[ToolCall,
                     name=function.get("name", ""),
                     arguments=object_of(function, "arguments"),
                     output=plain(next((each for each in outputs if each is not None), None)),
+                    output_recorded=bool(outputs),
                     call_id=identifier(call, "call_id") or identifier(call, "id"),
                     error=None if error is None else str(error),
                 )
