@@ -71,16 +71,6 @@ def alignment(place: Place, other: Place, *, only: bool = False) -> float:
     return 0.1 + close + 0.5 * named_close + 0.25 * counted + 0.25 * same_role
 
 
-def affinity(place: Place, other: Place) -> float:
-    """The share of the claim's names and words that stand in the clause of ``other``."""
-    names = place.nearby.entities | place.nearby.openers
-    words = undirected(place.nearby.words)
-    here = other.nearby.entities | other.nearby.openers or other.names
-    its_words = other.nearby.words | {concept(w) for w in other.nearby.openers}
-    found = len(names & here) + len(matched(words, undirected(its_words)))
-    return found / max(1, len(names) + len(words))
-
-
 def counts_a_part(place: Place, other: Place) -> bool:
     """Whether the claim counts some of what the context counts in all: it alone says more."""
     local = undirected(place.nearby.words)

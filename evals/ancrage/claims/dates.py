@@ -161,7 +161,8 @@ def _part(m: "re.Match[str]", months: int) -> Moment | None:
 
 def _decade(m: "re.Match[str]") -> Moment:
     year = int(m["y"] or m["z"])
-    span = (date(year, 1, 1).toordinal(), date(year + 10, 1, 1).toordinal())
+    years = 100 if year % 100 == 0 else 10  # "the 1800s" are a century
+    span = (date(year, 1, 1).toordinal(), date(year + years, 1, 1).toordinal())
     return Moment(m.start(), m.end(), "date", (span,))
 
 

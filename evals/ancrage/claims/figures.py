@@ -2,12 +2,15 @@
 
 import math
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import zip_longest
 
 from ancrage.claims.dates import Moment, moments
 from ancrage.claims.lexicon import LEXICON
 from ancrage.claims.numerals import SPACES, Numeral, numerals
 from ancrage.claims.readings import Figure, Reading, allowed, exact, place_of, sign_of
-from ancrage.claims.shares import fractions, ranges, roles, shares
+from ancrage.claims.shares import compounds, fractions, ranges, roles, shares
 
 _SCALES = {
     "mille": 1e3, "thousand": 1e3, "million": 1e6, "millions": 1e6, "milliard": 1e9,
@@ -41,7 +44,8 @@ _FRENCH = re.compile(r"\b(?:le|la|les|des?|du|une?|et|est|en|à|pour|dans|par)\b
 _ENGLISH = re.compile(r"\b(?:the|of|an?|and|is|was|in|at|to|for|by|has|are|were)\b")
 
 
-_CURRENCY = {"€": "EUR", "$": "USD", "£": "GBP"}
+_CURRENCY = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR"}
+CURRENCIES = frozenset(_CURRENCY.values()) | {"CHF", "CNY", "CAD"}
 
 
 _NOUN = re.compile(
@@ -65,18 +69,35 @@ _DATE_BOUND = (
 )
 
 
+_RANK = {
+    word: rank
+    for rank, words in enumerate(LEXICON["ordinals"].splitlines(), start=1)
+    for word in words.split()
+}
 _ORDINAL = re.compile(
-    r"(?<![\w-])(?:(?P<n>\d+)(?:st|nd|rd|th|e|ème|er|ère)|(?P<w>premi(?:er|ère)|deuxième|troisième"
-    r"|quatrième|cinquième|first|second|third|fourth|fifth))(?![\w-])(?![ ](?:trimestre"
+    r"(?<![\w-])(?:(?P<n>\d{1,6})(?:st|nd|rd|th|e|ème|ers?|ère|re|nde?)"
+    rf"|(?P<w>{'|'.join(sorted(_RANK, key=len, reverse=True))}))(?![\w-])(?![ ](?:trimestre"
     r"|quarter|siècle|century|of all|half|semestre))",
     re.IGNORECASE,
-)  # fmt: skip
-
-
-_RANK = {
-    "premi": 1, "first": 1, "deuxi": 2, "secon": 2, "trois": 3, "third": 3, "quatr": 4,
-    "fourt": 4, "cinqu": 5, "fifth": 5,
-}  # fmt: skip
+)
+_MINUS = re.compile(
+    r"(?:(?:^|[\s(\[:=])[-–]|\bminus |(?<!au )(?<!du )\bmoins )[€$£]?$", re.IGNORECASE
+)
+_SYMBOL = re.compile(r"(?<!\d)(?<!\d )([€$£¥₹])[ ]?$")
+_AND_A_HALF = re.compile(r"[ ](?:et demie?|and a half)(?!\w)", re.IGNORECASE)
+_OLD = re.compile(r"[ -]?olds?\b", re.IGNORECASE)
+_AGED = re.compile(r"\b(?:âgée?s? de|aged|age of|l'âge de) (?:\w+ )?$", re.IGNORECASE)
+_LASTS = re.compile(
+    r"\b(?:dur\w+|pendant|prend|pris|lasts?|lasted|tak(?:es|en)|took|for|en|attend\w+|attente)"
+    r"(?: (?:de|environ|about|plus d'|un peu plus d'))* ?$",
+    re.IGNORECASE,
+)
+_OF_WHAT = re.compile(r" (?:d'|de (?!l'|la |matin|après))", re.IGNORECASE)
+_NOT = re.compile(r"\b(?:not|non|pas)\b[^.;,]{0,25}$|n['’]t\b[^.;,]{0,25}$", re.IGNORECASE)
+_BUT = re.compile(r"[^.;]{0,40}\b(?:but|mais)\b[^.;]{0,30}", re.IGNORECASE)
+_INSTEAD = re.compile(
+    r"\b(?:rather than|instead of|plutôt que|au lieu d(?:e|u|'))(?: \w+){0,2} ?$", re.IGNORECASE
+)
 
 
 def figures(text: str, *, parts: bool = False) -> tuple[Figure, ...]:
@@ -95,8 +116,7 @@ def figures(text: str, *, parts: bool = False) -> tuple[Figure, ...]:
         key=lambda n: n.start,
     )
     found = [_number(text, n) for n in counted]
-    found = shares(text, counted, found, parts)
-    found = ranges(text, found)
+    found = ranges(text, compounds(text, shares(text, counted, found, parts)))
     ordinals = [
         Figure(
             m.start(), m.end(), m.group(), "ordinal", (exact(_rank(m), 1),), _noun(text, m.end())
@@ -106,9 +126,19 @@ def figures(text: str, *, parts: bool = False) -> tuple[Figure, ...]:
     ]
     whole = [*roles(text, [_date(text, m) for m in dates]), *parts_of_one, *found]
     spans = [(f.start, f.end) for f in whole]
-    return tuple(
-        sorted([*whole, *(o for o in ordinals if _free(o, spans))], key=lambda f: (f.start, f.end))
-    )
+    whole += [ordinal for ordinal in ordinals if _free(ordinal, spans)]
+    return tuple(_denials(text, sorted(whole, key=lambda figure: (figure.start, figure.end))))
+
+
+def _denials(text: str, found: list[Figure]) -> Iterator[Figure]:
+    """The figures, those marked that the text says not to be: "not 2019 but 2021"."""
+    for figure, following in zip_longest(found, found[1:]):
+        before = text[max(0, figure.start - 40) : figure.start]
+        contrast = following is not None and following.unit == figure.unit
+        denied = _INSTEAD.search(before) or (
+            contrast and _NOT.search(before) and _BUT.fullmatch(text[figure.end : following.start])
+        )
+        yield replace(figure, denied=True) if denied else figure
 
 
 def _free(item: "Figure | Numeral", taken: list[tuple[int, int]]) -> bool:
@@ -123,6 +153,10 @@ def _label(text: str, number: Numeral) -> bool:
         (not number.words and re.search(r"[^\W\d_]-$|[#§/]$|n°[ ]?$", before))
         or re.match(r"(?:st|nd|rd|th|er|ère|ème|e)\b", after, re.IGNORECASE)
         or re.match(r"/\d", after)
+        or (
+            number.end - number.start == 2
+            and re.search(r"(?:19|20)\d\d[–-]$", text[max(0, number.start - 5) : number.start])
+        )
         or (before.strip() == "" and number.start < 3 and re.match(r"[.)]\s", after))
     )
 
@@ -138,10 +172,9 @@ def _number(text: str, number: Numeral) -> Figure:
         end += link.end() if link else 0
         scaled = True
         step = place_of(number.values[0])
-    symbol = text[start - 1 : start]
     unit, noun, size = "", "", 1.0
-    if symbol in _CURRENCY:
-        unit, start = _CURRENCY[symbol], start - 1
+    if symbol := _SYMBOL.search(text, max(0, start - 3), start):
+        unit, start = _CURRENCY[symbol[1]], symbol.start()
         if not scaled and (short := re.match(r"[ ]?(?:m|bn|k|b)(?!\w)", text[end:])):
             letter = short.group().strip()
             factor = {"m": 1e6, "bn": 1e9, "b": 1e9, "k": 1e3}[letter]
@@ -154,8 +187,19 @@ def _number(text: str, number: Numeral) -> Figure:
             capital = found.group().strip()
             if capital.isupper():
                 unit, size, end = "", 1.0, found.start()
+    if unit == "months" and (_OLD.match(text, end) or _AGED.search(text[:start][-30:])):
+        unit = "age"
     if not unit:
         noun, unit = _noun(text, end - (text[end - 1] == " ")), "count"
+    if half := _AND_A_HALF.match(text, end) or _AND_A_HALF.match(text, number.end):
+        end = max(end, half.end())
+        last = text[number.start : number.end].split()[-1].lower()
+        whole = _SCALES.get(last, 1.0)
+        number = replace(number, values=tuple(v + whole / 2 for v in number.values))
+        step = whole / 10
+    minus = _MINUS.search(text[max(0, start - 14) : start])
+    if minus:
+        number = replace(number, values=tuple(-v for v in number.values))
     sign = sign_of(text, start, end) or ("~" if number.loose else "")
     multiply = factor * size
     values = number.values
@@ -167,11 +211,15 @@ def _number(text: str, number: Numeral) -> Figure:
     )
     value = values[-1]
     rounded = None
+    if unit in ("months", "duration") and step == 1.0 and size > 1 and not sign:
+        # "Two years" is neither 18 months nor 30: to half of half a unit, and open up to nearly it.
+        readings = tuple(exact(value * multiply, multiply / 2) for value in values)
+        rounded = exact(value * multiply, 0.9 * multiply)
     if not sign and not scaled and value == int(value) and value >= 1000 and place_of(value) >= 100:
         half = min(place_of(value) / 2, value * 0.05) * multiply
         rounded = Reading(value * multiply - half, value * multiply + half)
     written = text[start:end].strip()
-    return Figure(start, end, written, unit, readings, noun=noun, rounded=rounded)
+    return Figure(start, end, written, unit, readings, noun=noun, rounded=rounded, size=multiply)
 
 
 def _noun(text: str, end: int) -> str:
@@ -193,6 +241,16 @@ def _separator(text: str, number: Numeral, unit: str, scaled: bool) -> int | Non
 
 
 def _date(text: str, moment: Moment) -> Figure:
+    written = text[moment.start : moment.end]
+    before = text[max(0, moment.start - 40) : moment.start]
+    if (
+        moment.unit == "clock"
+        and "h" in written.lower()
+        and (_LASTS.search(before) or _OF_WHAT.match(text, moment.end))
+    ):
+        minutes = moment.spans[0][0]
+        reading = exact(minutes * 60, 60)
+        return Figure(moment.start, moment.end, written, "duration", (reading,), size=60)
     readings = tuple(Reading(low, high) for low, high in moment.spans)
     before = text[max(0, moment.start - 20) : moment.start]
     sign = next((s for s, pattern in _DATE_BOUND if pattern.search(before)), "")
@@ -211,4 +269,4 @@ def _date(text: str, moment: Moment) -> Figure:
 
 
 def _rank(m: "re.Match[str]") -> float:
-    return float(m["n"]) if m["n"] else float(_RANK[m["w"].lower()[:5]])
+    return float(m["n"]) if m["n"] else float(_RANK[m["w"].lower()])

@@ -67,18 +67,37 @@ _WORDS = re.compile(
 _GROUP = re.compile(
     rf"(?<!\w)(?:une|a)[ ](?:bonne[ ])?({'|'.join(_COLLECTIVE)})(?!\w)", re.IGNORECASE
 )
+_HALF = re.compile(
+    r"(?<![\w-])(?:(?P<quarter>a quarter of a|un quart de)|half an?"
+    r"|(?:un |one-)?(?:demi|half)[ -])[ ]?"
+    r"(?P<scale>million|milliard|billion|thousand|dozen|douzaine)(?!\w)",
+    re.IGNORECASE,
+)
+_AN = re.compile(r"(?<!\w)an?(?=[ ](?:hour|day|week|month|year) and a half)", re.IGNORECASE)
+_LONGEST = 15
+"""Digits that a number has at most; a longer run is an identifier."""
 _SCALE_NEXT = re.compile(r"[ ]?(million|milliard|billion|thousand|hundred)", re.IGNORECASE)
 
 
 def numerals(text: str) -> Iterator[Numeral]:
     """The numbers of ``text``, which has passed through ``SPACES``, in no particular order."""
     for m in _DIGITS.finditer(text):
-        yield _digits(m)
+        if sum(character.isdigit() for character in m.group()) <= _LONGEST:
+            yield _digits(m)
+    halves = list(_HALF.finditer(text))
+    for m in halves:
+        word = m["scale"].lower()
+        whole = float(_BIG.get(word) or _COLLECTIVE[word])
+        value = whole * (0.25 if m["quarter"] else 0.5)
+        yield Numeral(m.start(), m.end(), (value,), whole / 10, words=True)
     for m in _GROUP.finditer(text):
         value = float(_COLLECTIVE[m[1].lower()])
         yield Numeral(m.start(), m.end(), (value,), value / 10, loose=m[1].lower() != "dozen")
+    for m in _AN.finditer(text):
+        yield Numeral(m.start(), m.end(), (1.0,), 1.0, words=True)
     for m in _WORDS.finditer(text):
-        yield from _worded(m.group(), m.start(), text)
+        if not any(half.start() < m.end() and m.start() < half.end() for half in halves):
+            yield from _worded(m.group(), m.start(), text)
 
 
 def _digits(m: "re.Match[str]") -> Numeral:

@@ -1,9 +1,9 @@
 """Figures where they stand: each with its sentence, its clause, its names and its dates."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from ancrage.claims.figures import figures
@@ -39,22 +39,64 @@ _PRONOUN = re.compile(
     r"|the group)\b",
     re.IGNORECASE,
 )
+_LONG = 1_000
 DATES = ("date", "clock", "weekday")
 
 
+@dataclass(frozen=True)
+class Known:
+    """The figures of a context, found by unit and by sentence."""
+
+    places: tuple[Place, ...]
+
+    def of(self, unit: str) -> Sequence[Place]:
+        """Those of one unit."""
+        return self._by_unit.get(unit, ())
+
+    def beside(self, place: Place) -> Sequence[Place]:
+        """Those of the sentence of one of them."""
+        return self._by_sentence[place.sentence]
+
+    @cached_property
+    def _by_unit(self) -> dict[str, list[Place]]:
+        found: dict[str, list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.figure.unit, []).append(place)
+        return found
+
+    @cached_property
+    def _by_sentence(self) -> dict[str, list[Place]]:
+        found: dict[str, list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.sentence, []).append(place)
+        return found
+
+
 @lru_cache(maxsize=8)
-def known(context: str) -> tuple[Place, ...]:
+def known(context: str) -> Known:
     """The figures of a context, kept for a while: many claims are held against the same one."""
-    return tuple(places(_sentences(context), parts=True))
+    return Known(tuple(places(_sentences(context), parts=True)))
 
 
 def _sentences(text: str) -> list[str]:
     kept = protected(text)
     return [
-        plain(text[start:end])
+        piece
         for block in blocks(text)
         for start, end in sentences(text, block.start, block.end, kept)
+        for piece in pieces(plain(text[start:end]))
     ]
+
+
+def pieces(sentence: str) -> Iterator[str]:
+    """A sentence; what goes on for ``_LONG`` characters is no prose, and is cut between words, so
+    that any text is read in linear time."""
+    while len(sentence) > _LONG:
+        cut = max(sentence.rfind(mark, 0, _LONG) for mark in (", ", "; "))
+        cut = cut if cut > 0 else max(sentence.rfind(" ", 0, _LONG), 1)
+        yield sentence[:cut]
+        sentence = sentence[cut:].lstrip(",; ")
+    yield sentence
 
 
 def places(texts: Iterable[str], *, parts: bool = False) -> list[Place]:

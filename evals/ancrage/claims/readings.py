@@ -15,6 +15,16 @@ class Reading:
     high: float
     point: float | None = None
 
+    @property
+    def bound(self) -> int:
+        """1 for a lower bound alone, -1 for an upper one, 0 for neither."""
+        return (self.high == math.inf) - (self.low == -math.inf)
+
+    @property
+    def edge(self) -> float:
+        """The end of a bound."""
+        return self.low if self.bound > 0 else self.high
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -29,11 +39,15 @@ class Figure:
     noun: str = ""
     """For counts: the word counted."""
     role: str = ""
-    """``from`` or ``to`` in a change or a period."""
+    """``from`` or ``to`` in a change or a period, ``by`` for the change itself."""
     rounded: Reading | None = None
     """A wider reading for numbers that look rounded without saying so, such as 1,200."""
     fields: tuple[int | None, int | None, int | None] = (None, None, None)
     """Year, month and day of a date, where stated."""
+    size: float = 1.0
+    """Of the unit as written, in base units: 3600 for an hour."""
+    denied: bool = False
+    """Whether the text says that it is not this figure: "not 2019 but 2021"."""
 
 
 _BEFORE = tuple(

@@ -24,7 +24,8 @@ _FROM = re.compile(r"(?:^|\b)(?:from|de|du|between|entre)[ ](?:le |the )?[€$£
 
 
 _FRACTION = re.compile(
-    r"(?<!\w)(?:(?P<half>la moitié|half)(?=[ ](?:d|of|the|our|respond|partic|all|les)|[.,;]|$)"
+    r"(?<!\w)(?:(?P<half>la moitié|(?<!and a )half)"
+    r"(?=[ ](?:d|of|the|our|respond|partic|all|les)|[.,;]|$)"
     r"|(?:(?P<n>un|deux|trois|quatre|one|a|two|three|four)[ -])?"
     r"(?P<d>tiers|quarts?|cinquièmes?|thirds?|quarters?|fifths?)(?=[ ](?:d|of)|[.,;]|$))",
     re.IGNORECASE,
@@ -108,6 +109,61 @@ def shares(text: str, counted: list[Numeral], found: list[Figure], parts: bool) 
     return result
 
 
+_JOINED = re.compile(r",?[ ]?(?:and[ ]|et[ ])?", re.IGNORECASE)
+
+
+def compounds(text: str, found: list[Figure]) -> list[Figure]:
+    """Joins what is one duration: "1 hour 35", "2 ans et 3 mois"."""
+    result: list[Figure] = []
+    for figure in found:
+        last = result[-1] if result else None
+        link = text[last.end if last else 0 : figure.start]
+        amount = figure.readings[0].point
+        if last and last.size == 3600 and figure.unit == "count" and not figure.noun:
+            bare = link == " " and amount is not None and amount < 60
+            size, unit = 60.0, "duration" if bare else ""
+        else:
+            size, unit = figure.size, figure.unit
+        whole = last.readings[0].point if last else None
+        if (
+            last is None
+            or unit not in ("duration", "months")
+            or unit != last.unit
+            or whole is None
+            or amount is None
+            or not size < last.size
+            or not _JOINED.fullmatch(link)
+        ):
+            result.append(figure)
+            continue
+        amount *= size / figure.size
+        if amount >= last.size:
+            result.append(figure)
+            continue
+        reading = exact(whole + amount, size)
+        written = text[last.start : figure.end]
+        result[-1] = Figure(last.start, figure.end, written, unit, (reading,), size=size)
+    return result
+
+
+_TO = re.compile(
+    rf"{_CHANGE.pattern}[^.;,]{{0,40}}?\b(?P<way>to|from|by|à|de)[ ]"
+    r"(?:le |the |about |environ )?[€$£]?$",
+    re.IGNORECASE,
+)
+_WAYS = {"to": "to", "à": "to", "from": "from", "by": "by", "de": "by"}
+
+
+def _role(text: str, figure: Figure) -> str:
+    """What a figure is in a change that states it alone: where to, where from, by how much."""
+    if figure.role:
+        return figure.role
+    found = _TO.search(text[max(0, figure.start - 80) : figure.start])
+    if not found or (found["way"].lower() == "de" and found.group().lower().startswith("pass")):
+        return ""
+    return _WAYS[found["way"].lower()]
+
+
 def ranges(text: str, found: list[Figure]) -> list[Figure]:
     """Joins "between 10 and 20" and "10–20 %" into one interval; "from 3 to 5" after a verb of
     change keeps two figures with their roles."""
@@ -147,7 +203,7 @@ def ranges(text: str, found: list[Figure]) -> list[Figure]:
                 figure, start=last.start, text=text[last.start : figure.end], readings=(span,),
                 rounded=None,
             )  # fmt: skip
-    return result
+    return [replace(figure, role=_role(text, figure)) for figure in result]
 
 
 def _like(first: Figure, second: Figure) -> Figure:
