@@ -191,10 +191,10 @@ def _number(text: str, number: Numeral) -> Figure:
         unit = "age"
     if not unit:
         noun, unit = _noun(text, end - (text[end - 1] == " ")), "count"
-    if half := _AND_A_HALF.match(text, end) or _AND_A_HALF.match(text, number.end):
-        end = max(end, half.end())
-        last = text[number.start : number.end].split()[-1].lower()
-        whole = _SCALES.get(last, 1.0)
+    if more := _AND_A_HALF.match(text, end) or _AND_A_HALF.match(text, number.end):
+        end = max(end, more.end())
+        spoken = text[number.start : number.end].split()[-1].lower()
+        whole = _SCALES.get(spoken, 1.0)
         number = replace(number, values=tuple(v + whole / 2 for v in number.values))
         step = whole / 10
     minus = _MINUS.search(text[max(0, start - 14) : start])

@@ -9,7 +9,6 @@ both are shown.
 
 from collections.abc import Sequence
 
-from ancrage.claims import Agreement, compare_figures
 from ancrage.fingerprint import code_version
 from ancrage.verify.code import CodeVerdict, Context, by_figures, by_words
 from ancrage.verify.model import ClaimVerdict, Opinion, Verdict
@@ -79,25 +78,13 @@ def _code_says(statement: str, followed: Opinion | None, context: Context) -> Co
     if verbatim := by_words(statement, context):
         return verbatim
     figures = by_figures(statement, context)
-    if figures and figures.verdict and not _shown_to_agree(statement, figures, followed):
+    if figures and figures.verdict:
         return figures
     if judged := _judged_without_grounds(statement, followed, context):
         return judged
-    if figures and figures.verdict:
-        return figures._replace(verdict=None, reason=f"another place differs, {figures.reason}")
     if figures and followed and followed.verdict.hallucinated:
         return figures
     return None
-
-
-def _shown_to_agree(statement: str, figures: CodeVerdict, followed: Opinion | None) -> bool:
-    """Whether figures contradict one place of the context and agree with the passage shown."""
-    if figures.verdict is not Verdict.CONTRADICTED or not followed or not followed.evidence:
-        return False
-    if followed.verdict is not Verdict.SUPPORTED:
-        return False
-    shown = compare_figures(statement, followed.evidence.passage.text)
-    return shown.verdict is Agreement.AGREES
 
 
 def _judged_without_grounds(
