@@ -2,136 +2,101 @@
 
 import itertools
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ancrage.citations.grammar import Grammar
+from ancrage.citations.grammar import Grammar, identifier
 from ancrage.citations.model import Citation, Pair, Token
-
-_FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_FOLD |= dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), ord("-"))
-_FOLD |= dict.fromkeys(map(ord, "\u00a0\u202f\u2007\u2009\u200b\ufeff"), ord(" "))
-_FOLD[ord("、")] = ord(",")
-"""One character for one, so that offsets stand."""
 
 _ATOM = re.compile(r"[^\s,;/|·•&+:()=\[\]{}<>«»“”\"]+")
 _STRIP = "*_~`.'’#@\\"
 _NEUTRAL = frozenset(
-    {
-        "",
-        "-",
-        "–",
-        "—",
-        "et",
-        "and",
-        "y",
-        "und",
-        "e",
-        "cf",
-        "source",
-        "sources",
-        "répondant",
-        "répondante",
-        "respondent",
-        "participant",
-        "participante",
-        "message",
-        "msg",
-        "id",
-        "n°",
-        "no",
-        "réf",
-        "ref",
-    }
-)
+    "- – — et and y und e cf source sources répondant répondante respondent participant "
+    "participante message msg id n° no réf ref".split()
+) | {""}
 """Words in a bracket that say nothing against its being a citation."""
+_YEAR = re.compile(r"(?:19|20)\d\d|FY\d+|'\d\d", re.IGNORECASE)
 _LONGEST_TOKEN = 64
 _LONGEST_UNCLOSED = 200
 _OWNER = 80
 """Characters before a bracket in which the respondent of ``R-012 (M-0034)`` is looked for."""
-_ROW = re.compile(r"^[ \t]*\|[^\n]*\|[^\n]*$", re.MULTILINE)
-
-
-def fold(text: str) -> str:
-    """``text`` with full-width characters, dashes and spaces made plain, offsets unchanged."""
-    return text.translate(_FOLD)
 
 
 def find(text: str, folded: str, grammar: Grammar) -> list[Citation]:
-    """Every bracket of ``text`` that cites or means to, in order; table rows of bare ids too."""
-    closers = {pair[0]: pair[1] for pair in grammar.config.brackets}
+    """Every bracket of ``text`` that cites or means to, in order."""
+    closers = {pair[: len(pair) // 2]: pair[len(pair) // 2 :] for pair in grammar.config.brackets}
     if grammar.config.parentheses:
         closers["("] = ")"
-    marks = re.compile("|".join(map(re.escape, {*closers, *closers.values()})) + r"|\n\s*\n|\Z")
+    halves = sorted({*closers, *closers.values()}, key=len, reverse=True)
+    marks = re.compile("|".join(map(re.escape, halves)) + r"|\n[ \t\r>]*\n|\Z")
     found: list[Citation] = []
-    opened: int | None = None
+    opened: re.Match[str] | None = None
     for match in marks.finditer(text):
-        mark, at = match.group(), match.start()
-        if opened is not None and text[opened] != "(" and mark in ("(", ")"):
+        mark = match.group()
+        if opened is not None and opened[0] != "(" and mark in ("(", ")"):
             continue
-        if opened is not None and mark == closers[text[opened]]:
-            found += _closed(text, folded, opened, match.end(), grammar)
+        if opened is not None and mark == closers[opened[0]]:
+            found += _closed(text, folded, opened, match, grammar)
             opened = None
             continue
         if opened is not None:
-            found += _unclosed(text, folded, opened, at, grammar)
-        opened = at if mark in closers else None
-    return sorted(found + _bare_rows(text, folded, found, grammar), key=lambda each: each.start)
+            found += _unclosed(text, folded, opened, match.start(), grammar)
+        opened = match if mark in closers else None
+    return found
 
 
-def rows(text: str) -> list[tuple[int, int]]:
-    """The span of each line that is a row of a Markdown table."""
-    return [match.span() for match in _ROW.finditer(text)]
-
-
-def bare(text: str, folded: str, start: int, grammar: Grammar) -> Citation | None:
+def bare(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Citation | None:
     """The ids written without brackets right at ``start``, as a citation at fault."""
-    end = min(start + 80, len(text))
-    newline = text.find("\n", start, end)
-    tokens = _leading(folded, start, newline if newline >= 0 else end, grammar)
+    newline = text.find("\n", start, min(end, start + 80))
+    stop = newline if newline >= 0 else min(end, start + 80)
+    tokens = _leading(folded, start, stop, grammar)
     if not any(token.kind == "message" for token in tokens):
         return None
-    return _citation(
-        text, tokens[0].start, tokens[-1].end, tokens, "the ids stand without brackets"
-    )
+    fault = "the ids stand without brackets"
+    return citation(text, tokens[0].start, tokens[-1].end, tokens, fault)
 
 
-def bare_before(text: str, folded: str, end: int, grammar: Grammar) -> Citation | None:
+def bare_before(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Citation | None:
     """The ids written without brackets that lead to ``end`` on its line: ``R-1, M-1 : « … »``."""
-    begin = max(0, end - 80)
-    start = text.rfind("\n", begin, end) + 1
-    if start < begin:
+    begin = max(start, end - 80)
+    line = text.rfind("\n", begin, end) + 1
+    if line < begin and begin > start:
         return None
-    tokens, attempts, words = _read(folded, start, end, grammar)
+    tokens, attempts, words = read(folded, max(line, begin), end, grammar)
     if attempts or words or not any(token.kind == "message" for token in tokens):
         return None
-    return _citation(
-        text, tokens[0].start, tokens[-1].end, tokens, "the ids stand without brackets"
-    )
+    fault = "the ids stand without brackets"
+    return citation(text, tokens[0].start, tokens[-1].end, tokens, fault)
 
 
 def listed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Citation | None:
     """The ids between two offsets as one citation, when a message is among them."""
-    tokens = [token for token, _ in _tokens(folded, start, end, grammar) if token]
-    if not any(token.kind == "message" for token in tokens):
+    held = [token for token, _ in tokens_of(folded, start, end, grammar) if token]
+    if not any(token.kind == "message" for token in held):
         return None
-    return _citation(text, tokens[0].start, tokens[-1].end, tokens, None)
+    return citation(text, held[0].start, held[-1].end, held, None)
 
 
-def _closed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> list[Citation]:
-    tokens, attempts, words = _read(folded, start + 1, end - 1, grammar)
+def _closed(
+    text: str, folded: str, opened: re.Match[str], closed: re.Match[str], grammar: Grammar
+) -> list[Citation]:
+    start, end = opened.start(), closed.end()
+    if closed.start() - opened.end() > 2_000:
+        return _unclosed(text, folded, opened, closed.start(), grammar)
+    tokens, attempts, words = read(folded, opened.end(), closed.start(), grammar)
     cites = bool(tokens or attempts)
-    if text[start] == "(":
-        kinds = {token.kind for token in tokens}
-        cites = not words and bool(kinds & {"message", "respondent"}) and not attempts
+    kinds = {token.kind for token in tokens}
+    if opened[0] == "(":
+        cites = not words and bool(kinds - {"question"}) and not attempts
+    elif kinds == {"question"} and any(_YEAR.fullmatch(word) for word in words):
+        cites = False  # a quarter
     if not cites:
         return []
     fault = f"{attempts[0]!r} cannot be read as an id" if attempts else None
-    if not fault and tokens and all(token.kind == "message" for token in tokens):
+    if not fault and tokens and kinds == {"message"}:
         owner = _owner(folded, start, grammar)
         if owner:
-            return [_citation(text, owner.start, end, [owner, *tokens], None)]
-    return [_citation(text, start, end, tokens, fault)]
+            return [citation(text, owner.start, end, [owner, *tokens], None)]
+    return [citation(text, start, end, tokens, fault)]
 
 
 def _owner(folded: str, start: int, grammar: Grammar) -> Token | None:
@@ -139,69 +104,57 @@ def _owner(folded: str, start: int, grammar: Grammar) -> Token | None:
     cut = max(0, start - _OWNER)
     begin = max(cut, folded.rfind("\n", cut, start) + 1)
     last = None
-    for token, _ in _tokens(folded, begin, start, grammar):
+    for token, _ in tokens_of(folded, begin, start, grammar):
         last = token
     if last is None or last.kind != "respondent" or (last.start == cut > 0):
         return None
     return last if not folded[last.end : start].strip(" *_~`") else None
 
 
-def _unclosed(text: str, folded: str, start: int, end: int, grammar: Grammar) -> list[Citation]:
-    if text[start] == "(":
+def _unclosed(
+    text: str, folded: str, opened: re.Match[str], end: int, grammar: Grammar
+) -> list[Citation]:
+    if opened[0] == "(":
         return []
-    stop = min(end, start + _LONGEST_UNCLOSED)
-    newline = text.find("\n", start, stop)
-    tokens = _leading(folded, start + 1, newline if newline >= 0 else stop, grammar)
+    stop = min(end, opened.end() + _LONGEST_UNCLOSED)
+    newline = text.find("\n", opened.end(), stop)
+    tokens = _leading(folded, opened.end(), newline if newline >= 0 else stop, grammar)
     if not tokens:
         return []
-    return [_citation(text, start, tokens[-1].end, tokens, "the bracket is not closed")]
-
-
-def _bare_rows(
-    text: str, folded: str, found: Sequence[Citation], grammar: Grammar
-) -> list[Citation]:
-    """Rows of Markdown tables whose cells hold bare ids: one citation a row."""
-    starts = [each.start for each in found]
-    bare = []
-    for start, end in rows(text):
-        if bisect_left(starts, start) == bisect_left(starts, end):
-            row = listed(text, folded, start, end, grammar)
-            bare += [row] if row else []
-    return bare
+    return [citation(text, opened.start(), tokens[-1].end, tokens, "the bracket is not closed")]
 
 
 def _leading(folded: str, start: int, end: int, grammar: Grammar) -> list[Token]:
     """The ids that stand first between two offsets, up to the first word that is none."""
-    return [
-        token
-        for token, _ in itertools.takewhile(
-            lambda read: read[0], _tokens(folded, start, end, grammar)
-        )
-        if token
-    ]
+    found = tokens_of(folded, start, end, grammar)
+    return [token for token, _ in itertools.takewhile(lambda read: read[0], found) if token]
 
 
-def _citation(
-    text: str, start: int, end: int, tokens: Sequence[Token], fault: str | None
+def citation(
+    text: str, start: int, end: int, tokens: Sequence[Token], fault: str | None = None
 ) -> Citation:
+    """A citation of ``tokens`` that stands at ``text[start:end]``."""
     return Citation(
         start,
         end,
         text[start:end],
         tuple(token for token in tokens if token.kind == "question"),
-        _pairs(tokens),
+        _pairs([token for token in tokens if token.kind in ("respondent", "message")]),
         fault,
+        tuple(
+            token for token in tokens if token.kind not in ("respondent", "message", "question")
+        ),
     )
 
 
-def _read(
+def read(
     folded: str, start: int, end: int, grammar: Grammar
 ) -> tuple[list[Token], list[str], list[str]]:
     """Ids, failed attempts at ids, and other words between two offsets."""
     tokens: list[Token] = []
     attempts: list[str] = []
     words: list[str] = []
-    for token, atom in _tokens(folded, start, end, grammar):
+    for token, atom in tokens_of(folded, start, end, grammar):
         if token:
             tokens.append(token)
         elif len(atom) <= _LONGEST_TOKEN and grammar.attempt.fullmatch(atom):
@@ -211,10 +164,41 @@ def _read(
     return tokens, attempts, words
 
 
-def _tokens(
+def tokens_of(
     folded: str, start: int, end: int, grammar: Grammar
 ) -> Iterator[tuple[Token | None, str]]:
     """Each atom in turn, with the id that it is, if any; ``R 012`` and ``Q1-Q4`` are read too."""
+    for token in _spanning(folded, start, end, grammar) if grammar.spanning else ():
+        yield from _by_atom(folded, start, token.start, grammar)
+        yield token, folded[token.start : token.end]
+        start = token.end
+    yield from _by_atom(folded, start, end, grammar)
+
+
+def _spanning(folded: str, start: int, end: int, grammar: Grammar) -> list[Token]:
+    """The tokens of patterns that hold several atoms, where they end with whole words."""
+    inner = folded[start:end]
+    found: list[Token] = []
+    for kind in grammar.spanning:
+        for match in grammar.patterns[kind].finditer(inner):
+            left, right = match.span()
+            whole = left < right and not (
+                (left and inner[left - 1].isalnum() and inner[left].isalnum())
+                or (inner[right : right + 1].isalnum() and inner[right - 1].isalnum())
+            )
+            if whole:
+                found.append(Token(kind, identifier(match), start + left, start + right))
+    found.sort(key=lambda token: (token.start, -token.end))
+    apart: list[Token] = []
+    for token in found:
+        if not apart or token.start >= apart[-1].end:
+            apart.append(token)
+    return apart
+
+
+def _by_atom(
+    folded: str, start: int, end: int, grammar: Grammar
+) -> Iterator[tuple[Token | None, str]]:
     atoms = list(_atoms(folded, start, end))
     index = 0
     while index < len(atoms):
@@ -222,21 +206,27 @@ def _tokens(
         index += 1
         if len(atom) > _LONGEST_TOKEN:
             yield None, atom
-            continue
-        parts = _range(atom, grammar)
-        if parts:
+        elif found := grammar.read(atom):
+            yield Token(*found, at, stop), atom
+        elif parts := _range(atom, grammar):
             left, right = parts
             yield _token(folded, at, at + len(left), grammar), left
             yield _token(folded, stop - len(right), stop, grammar), right
-        elif grammar.kind(atom):
-            yield _token(folded, at, stop, grammar), atom
-        elif index < len(atoms) and atom.isalpha() and grammar.kind(atom + atoms[index][0]):
-            kind = grammar.kind(atom + atoms[index][0]) or ""
-            stop = atoms[index][2]
-            index += 1
-            yield Token(kind, folded[at:stop], at, stop), folded[at:stop]
+        elif index < len(atoms) and atom.isalpha() and (joined := _next(atom, atoms[index])):
+            if found := grammar.read(joined):
+                stop = atoms[index][2]
+                index += 1
+                text = folded[at:stop] if found[1] == joined else found[1]
+                yield Token(found[0], text, at, stop), folded[at:stop]
+            else:
+                yield None, atom
         else:
             yield None, atom
+
+
+def _next(atom: str, following: tuple[str, int, int]) -> str:
+    """``R 012`` written in two: both as one."""
+    return atom + following[0] if following[0][:1].isdigit() else ""
 
 
 def _atoms(folded: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
@@ -256,17 +246,25 @@ def _range(atom: str, grammar: Grammar) -> tuple[str, str] | None:
 
 
 def _token(folded: str, start: int, end: int, grammar: Grammar) -> Token:
-    text = folded[start:end]
-    return Token(grammar.kind(text) or "", text, start, end)
+    found = grammar.read(folded[start:end])
+    return Token(*(found or ("", folded[start:end])), start, end)
 
 
-def _pairs(tokens: Sequence[Token]) -> tuple[Pair, ...]:
+def _pairs(ids: list[Token]) -> tuple[Pair, ...]:
     """Who said what: a respondent owns the messages after it, up to the next respondent.
 
-    Where the bracket begins with a message, it is the other way round.
+    Where the bracket begins with a message, it is the other way round; as many respondents as
+    messages, all of one kind first, go in order.
     """
-    ids = [token for token in tokens if token.kind != "question"]
-    backwards = bool(ids) and ids[0].kind == "message" and ids[-1].kind == "respondent"
+    kinds = [token.kind for token in ids]
+    half = len(ids) // 2
+    if half > 1 and len(ids) == 2 * half and len({*kinds[:half]}) == len({*kinds[half:]}) == 1:
+        if kinds[0] == "respondent" != kinds[-1]:
+            return tuple(map(Pair, ids[:half], ids[half:]))
+        if kinds[0] == "message" != kinds[-1]:
+            return tuple(map(Pair, ids[half:], ids[:half]))
+    ids = list(ids)
+    backwards = bool(ids) and kinds[0] == "message" and kinds[-1] == "respondent"
     if backwards:
         ids.reverse()
     pairs: list[Pair] = []

@@ -3,10 +3,9 @@
 Patterns are compiled by RE2, whose matching time is linear in the text whatever the pattern.
 """
 
-import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import re2
@@ -14,19 +13,31 @@ import re2
 from ancrage.config import Config
 from ancrage.domain import Frozen
 from ancrage.errors import UsageError
+from ancrage.plugins import load_object
 
 if TYPE_CHECKING:
     from ancrage.citations.model import Citations
 
 KINDS = ("message", "respondent", "question")
-"""In the order in which a token is tried against their patterns."""
+"""In the order in which a token is tried against their patterns; kinds of your own come first."""
+
+
+class KindConfig(Frozen):
+    """A kind of reference beside the three: a document, a page, a paragraph."""
+
+    pattern: str
+    known: tuple[str, ...] = ()
+    """The ids that exist."""
+    lookup: str | None = None
+    """``module:function`` called with the id and the study; whether the id exists."""
 
 
 class CitationsConfig(Frozen):
     """The default grammar: ``« quote » [R-012, M-0034]`` and ``[Q3]``.
 
     Each pattern is a regular expression that a whole token inside brackets must match, case
-    ignored; dashes of any kind read as ``-``.
+    ignored; dashes of any kind read as ``-``. A group named ``id`` is the id where the token
+    says more: ``msg (?P<id>\\d+)``.
     """
 
     message: str = r"M\d*[-_.]?\d+"
@@ -35,14 +46,31 @@ class CitationsConfig(Frozen):
     attempt: str = r"[RMQ](?:[-_.#](?:[\wxX?.…]*\d[\w.-]*|[xXoOlI?.…_-]*)|\d[\w.-]*)"
     """Tokens that mean to be an id and match none of the patterns above: malformed."""
     brackets: tuple[str, ...] = ("[]", "【】", "［］", "〔〕")
+    """Pairs, opening half first; a half can be several characters: ``{{}}``."""
     parentheses: bool = True
     """Read ``(R-012, M-0034)`` as a citation too."""
+    tags: tuple[str, ...] = (
+        "cite",
+        "q",
+        "quote",
+        "blockquote",
+        "verbatim",
+        "citation",
+        "ref",
+        "reference",
+        "source",
+    )
+    """Elements whose attributes cite: ``<cite id="M-0034">…</cite>``, ``<ref id="M-0034"/>``."""
+    links: bool = True
+    """Read ids in the target of a link, ``[…](#M-0034)``."""
+    kinds: dict[str, KindConfig] = {}
+    """Kinds of reference of your own, each with its pattern and its look-up."""
     parser: str | None = None
     """A parser of your own: ``package.module:function`` or the name of an entry point of group
     ``ancrage.citations``; called with the answer's text, it returns ``Citations``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grammar:
     """A compiled grammar."""
 
@@ -50,13 +78,32 @@ class Grammar:
     patterns: dict[str, Any]
     attempt: Any
     parser: "Callable[[str], Citations] | None" = None
+    spanning: tuple[str, ...] = ()
+    """Kinds whose tokens can hold what otherwise parts tokens, such as a space."""
+    lookups: "dict[str, Callable[..., bool]]" = field(default_factory=dict)
+
+    def read(self, token: str) -> tuple[str, str] | None:
+        """The kind of id that the whole token is, and the id; None where it is none."""
+        return _read(self, token) if len(token) <= 64 else None
 
     def kind(self, token: str) -> str | None:
-        """Which kind of id the whole token is: one of ``KINDS``, or None."""
-        for kind in KINDS:
-            if self.patterns[kind].fullmatch(token):
-                return kind
-        return None
+        """Which kind of id the whole token is, or None."""
+        found = self.read(token)
+        return found[0] if found else None
+
+
+@lru_cache(maxsize=65_536)
+def _read(grammar: Grammar, token: str) -> tuple[str, str] | None:
+    for kind, pattern in grammar.patterns.items():
+        if found := pattern.fullmatch(token):
+            return kind, identifier(found)
+    return None
+
+
+def identifier(found: Any) -> str:
+    """The id of a match: its group ``id`` where the pattern has one."""
+    named = found.re.groupindex
+    return str(found.group("id") if "id" in named and found.group("id") else found.group())
 
 
 def compile_grammar(config: CitationsConfig) -> Grammar:
@@ -65,14 +112,30 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
     Raises:
         UsageError: a pattern is no regular expression RE2 accepts, or the parser is not found.
     """
+    written = {f"kinds.{name}": kind.pattern for name, kind in config.kinds.items()}
+    written |= {name: getattr(config, name) for name in (*KINDS, "attempt")}
     compiled = {}
-    for field in (*KINDS, "attempt"):
+    for name, pattern in written.items():
         try:
-            compiled[field] = re2.compile("(?i)" + getattr(config, field))
+            compiled[name.removeprefix("kinds.")] = re2.compile("(?i)" + pattern)
         except re2.error as error:
-            raise UsageError(f"[citations] {field}: not a pattern RE2 accepts: {error}") from None
+            raise UsageError(f"[citations] {name}: not a pattern RE2 accepts: {error}") from None
     attempt = compiled.pop("attempt")
-    return Grammar(config, compiled, attempt, _parser(config.parser) if config.parser else None)
+    for pair in config.brackets:
+        if len(pair) < 2 or len(pair) % 2:
+            raise UsageError(f"[citations] brackets: {pair!r} is not two halves of one length")
+    spanning = tuple(
+        name.removeprefix("kinds.")
+        for name, pattern in written.items()
+        if name != "attempt" and _spans(pattern)
+    )
+    lookups = {
+        name: _load(kind.lookup, f"kinds.{name}.lookup")
+        for name, kind in config.kinds.items()
+        if kind.lookup
+    }
+    parser = _load(config.parser, "parser") if config.parser else None
+    return Grammar(config, compiled, attempt, parser, spanning, lookups)
 
 
 def load_grammar(config: Config) -> Grammar:
@@ -80,11 +143,14 @@ def load_grammar(config: Config) -> Grammar:
     return compile_grammar(config.table("citations", CitationsConfig))
 
 
-def _parser(name: str) -> "Callable[[str], Citations]":
-    for entry in entry_points(group="ancrage.citations", name=name):
-        return entry.load()  # type: ignore[no-any-return]
-    module, _, function = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"[citations] parser = {name!r} cannot be loaded: {error}") from None
+def _spans(pattern: str) -> bool:
+    """Whether a token of the pattern can hold a space or a mark that parts tokens."""
+    plain = pattern.replace("(?P<id>", "(").replace("(?:", "(")
+    return any(sign in plain for sign in (" ", "\\s", ":", "/", "#", "&", ",", "†", "\\(", "="))
+
+
+def _load(name: str, setting: str) -> Callable[..., Any]:
+    loaded: Callable[..., Any] = load_object(
+        name, setting=f"[citations] {setting}", group="ancrage.citations"
+    )
+    return loaded

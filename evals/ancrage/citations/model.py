@@ -8,7 +8,7 @@ class Token:
     """An id as the answer writes it."""
 
     kind: str
-    """``message``, ``respondent`` or ``question``."""
+    """``message``, ``respondent``, ``question`` or a kind of the configuration."""
     text: str
     start: int
     end: int
@@ -24,7 +24,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One bracket that cites."""
+    """One bracket, tag or link that cites."""
 
     start: int
     end: int
@@ -33,6 +33,8 @@ class Citation:
     pairs: tuple[Pair, ...] = ()
     fault: str | None = None
     """Why the bracket cannot be read as it stands, when it cannot."""
+    others: tuple[Token, ...] = ()
+    """Ids of the kinds that the configuration adds."""
 
     @property
     def messages(self) -> tuple[Token, ...]:
@@ -51,8 +53,13 @@ class QuotedPassage:
     text: str
     """The words between the marks."""
     family: str
-    """The pair of marks, such as ``«»``; ``>`` for a Markdown block quote."""
+    """The pair of marks, such as ``«»``; ``>`` a Markdown block quote, ``—`` a line of dialogue,
+    ``|`` a cell, ``{`` a field of JSON, ``<`` an element, one mark alone where it is not closed."""
     citations: tuple[Citation, ...] = ()
+    rule: str | None = None
+    """By which rule the citations are this quote's; None where it has none."""
+    mention: str | None = None
+    """Why the marks hold nobody's words, such as ``title``; None where they quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +68,5 @@ class Citations:
 
     citations: tuple[Citation, ...]
     quotes: tuple[QuotedPassage, ...]
+    unpaired: tuple[int, ...] = ()
+    """Offsets of quotation marks without a partner, none of whose words were read."""

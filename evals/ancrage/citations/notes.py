@@ -9,36 +9,41 @@ from ancrage.citations.grammar import Grammar
 from ancrage.citations.model import Citation
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_LABEL = r"(?:\[\^(?P<label>\w{1,20})\]|\[(?P<number>\d{1,3})\]|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
+_LABEL = r"(?:\[\^(?P<label>[\w-]{1,20})\]|\[(?P<number>\d{1,3})\]|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
 _DEFINITION = re.compile(
-    rf"^[ \t>]{{0,8}}(?:[-*•][ \t]{{1,4}})?{_LABEL}[ \t]*:?[ \t]*(?P<rest>\S[^\n]*)", re.MULTILINE
+    rf"^[ \t>]{{0,8}}(?:[-*•][ \t]{{1,4}})?{_LABEL}[ \t]{{0,8}}:?[ \t]{{0,8}}(?=\S)", re.MULTILINE
 )
-_CALL = re.compile(rf"[ \t*_.,;:!?…]{{0,6}}(?:<sup>)?{_LABEL}")
+_CALL = re.compile(rf"[ \t*_.,;:!?…\u2060»”\"]{{0,16}}{_LABEL}")
 
 
 def definitions(
     text: str, folded: str, found: Sequence[Citation], grammar: Grammar
 ) -> dict[str, tuple[Citation, ...]]:
     """What the footnotes of an answer cite, by label; notes that cite no message are left out."""
-    starts = [each.start for each in found]
+    starts = [citation.start for citation in found]
     noted: dict[str, tuple[Citation, ...]] = {}
     for match in _DEFINITION.finditer(text):
-        start, end = match.span("rest")
+        start = match.end()
+        end = text.find("\n", start)
+        end = min(len(text) if end < 0 else end, start + 1_000)
         own = tuple(found[bisect_left(starts, start) : bisect_left(starts, end)])
         if not own:
             bare = brackets.listed(text, folded, start, end, grammar)
             own = (bare,) if bare else ()
-        if any(each.messages for each in own):
+        if any(citation.messages for citation in own):
             noted.setdefault(_label(match), own)
     return noted
 
 
-def called(text: str, start: int) -> str | None:
-    """The label of the footnote that is called right after ``start``."""
-    match = _CALL.match(text, start, start + 40)
-    return _label(match) if match else None
+def called(text: str, start: int) -> list[str]:
+    """The labels of the footnotes that are called right after ``start``."""
+    labels: list[str] = []
+    while (match := _CALL.match(text, start, start + 60)) and len(labels) < 9:
+        labels.append(_label(match))
+        start = match.end()
+    return labels
 
 
 def _label(match: re.Match[str]) -> str:
-    written = match["label"] or match["number"] or match["raised"]
+    written = next(group for group in match.groups() if group)
     return str(written).translate(_RAISED)

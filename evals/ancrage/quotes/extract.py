@@ -1,16 +1,20 @@
 """The quoted passages of a text: a stack parser, linear in the length of the text.
 
-Marks with two distinct faces (« », “ ”, „ “, ‹ ›) are paired first, each family with its own
+Marks with two distinct faces (« », “ ”, „ “, ‹ ›, 「 」) are paired first, each family with its own
 closer. Marks that can also be an apostrophe or an inch (" ' ‘ ’) are paired next, never across
-the others. No quote crosses a paragraph.
+the others; then curly and straight double marks that are left face to face. No quote crosses a
+block of the text: a paragraph, an item, a cell.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from ancrage.quotes.layout import Block, blocks
 from ancrage.quotes.normalise import INVISIBLE
+from ancrage.quotes.surface import surface
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Quote:
     inner_start: int
     inner_end: int
     family: str
-    """The pair of marks, such as ``«»``; ``>`` for a Markdown block quote."""
+    """The pair of marks, such as ``«»``."""
     depth: int = 0
     """How many quotes it lies within."""
 
@@ -54,10 +58,21 @@ class _Level:
     curly: list[_Mark] = field(default_factory=list)
 
 
-_CLOSES = {"»": "«", "«": "»", "”": "“„‟”", "“": "„“", "›": "‹", "‹": "›"}
+_CLOSES = {
+    "»": "«",
+    "«": "»",
+    "”": "“„‟”",
+    "“": "„“",
+    "›": "‹",
+    "‹": "›",
+    "」": "「",
+    "』": "『",
+    "〞": "〝",
+}
 """Two-faced closing mark to the opening marks that it can close."""
-_OPENERS = frozenset("«“„‟‹")
-_MARKS = re.compile("[«»‹›“”„‟‘’‚\"']|\n[ \\t>]*\r?\n")
+_OPENERS = frozenset("«“„‟‹「『〝")
+_DOUBLE = frozenset("“”„‟\"")
+_MARKS = re.compile("[«»‹›“”„‟「」『』〝〞‘’‚\"']")
 _TRANSPARENT = frozenset("*_" + INVISIBLE)
 _CLIPPED = re.compile(r"(?:\d0s|n|tis|twas|em|cause|til|bout)\b", re.IGNORECASE)
 
@@ -69,27 +84,62 @@ def extract_quotes(text: str) -> tuple[Quote, ...]:
 
 def parse_quotes(text: str) -> Parsed:
     """The quotes of ``text`` and the quotation marks that belong to none."""
+    return quotes_in(surface(text), blocks(text))
+
+
+def quotes_in(text: str, spans: Sequence[Block]) -> Parsed:
+    """The same where the surface and the blocks of the text are known."""
     quotes: list[Quote] = []
     unpaired: list[int] = []
-    for marks in _paragraphs(text):
+    for marks in _by_block(text, spans):
         strong, alone = _strong_pairs(marks)
         weak, left = _weak_pairs(text, marks, strong)
-        quotes += (_quote(text, start, end) for start, end in (strong | weak).items())
-        unpaired += (*alone, *left)
-    return Parsed(_with_depth([*quotes, *_block_quotes(text)]), tuple(sorted(unpaired)))
+        pairs = strong | weak
+        left = sorted((*alone, *left))
+        if len(left) > 1:
+            faced = _face_to_face(text, left, pairs)
+            pairs |= faced
+            used = {*faced, *faced.values()}
+            left = [at for at in left if at not in used]
+        quotes += (_quote(text, start, end) for start, end in pairs.items())
+        unpaired += left
+    return Parsed(_with_depth(quotes), tuple(sorted(unpaired)))
 
 
-def _paragraphs(text: str) -> Iterator[list[_Mark]]:
-    """The marks of each paragraph that has any."""
-    marks: list[_Mark] = []
-    for found in _MARKS.finditer(text):
-        if found[0][0] != "\n":
-            marks.append(_mark(text, found.start()))
-        elif marks:
-            yield marks
-            marks = []
-    if marks:
-        yield marks
+def _by_block(text: str, spans: Sequence[Block]) -> Iterator[list[_Mark]]:
+    """The marks of each block that has any; code has none."""
+    found = [match.start() for match in _MARKS.finditer(text)]
+    for block in spans if found else ():
+        first, stop = bisect_left(found, block.start), bisect_left(found, block.end)
+        if first < stop and block.kind != "code":
+            yield [_mark(text, at) for at in found[first:stop]]
+
+
+def _face_to_face(text: str, alone: list[int], pairs: dict[int, int]) -> dict[int, int]:
+    """Double marks of two kinds left alone: ``“… "`` and ``„…"``, where they cross no pair."""
+    within: list[int] = []
+    edges = sorted((*((at, 1) for at in pairs), *((at, -1) for at in pairs.values())))
+    stack: list[int] = []
+    number = 0
+    for at in alone:
+        while number < len(edges) and edges[number][0] < at:
+            if edges[number][1] == 1:
+                stack.append(edges[number][0])
+            else:
+                stack.pop()
+            number += 1
+        within.append(stack[-1] if stack else -1)
+    found: dict[int, int] = {}
+    index = 0
+    while index + 1 < len(alone):
+        left, right = alone[index], alone[index + 1]
+        marks = {text[left], text[right]}
+        mixed = len(marks) == 2 and marks <= _DOUBLE and text[left] != "”"
+        if mixed and within[index] == within[index + 1] and not text[right - 1] == text[left]:
+            found[left] = right
+            index += 1
+        index += 1
+    return found
 
 
 def _mark(text: str, at: int) -> _Mark:
@@ -105,7 +155,7 @@ def _mark(text: str, at: int) -> _Mark:
 
 def _neighbour(text: str, at: int, step: int) -> str:
     """The next character that shows, looking through a little emphasis; a space at the edges."""
-    for _ in range(4):
+    for _ in range(40):
         at += step
         if not 0 <= at < len(text):
             return " "
@@ -119,7 +169,7 @@ def _strong_pairs(marks: list[_Mark]) -> tuple[dict[int, int], list[int]]:
     pairs: dict[int, int] = {}
     alone: list[int] = []
     stack: list[_Mark] = []
-    waiting = dict.fromkeys("«»“„‟”‹›", 0)
+    waiting = dict.fromkeys("«»“„‟”‹›「」『』〝〞", 0)
     for mark in marks:
         if mark.character not in waiting:
             continue
@@ -149,7 +199,7 @@ def _weak_pairs(
     alone: list[int] = []
     closing = set(strong.values())
     levels = [_Level()]
-    for mark, following in zip(marks, _following(marks), strict=True):
+    for mark, following, opening in zip(marks, *_following(marks), strict=True):
         level = levels[-1]
         if mark.at in strong:
             levels.append(_Level(mark))
@@ -168,18 +218,24 @@ def _weak_pairs(
             else:
                 alone.append(mark.at)
         elif mark.character in "'‘’‚":
-            _pair_single(text, mark, following, level, pairs)
+            reopens = bool(opening and following and opening.at < following.at)
+            _pair_single(text, mark, None if reopens else following, level, pairs)
     return pairs, alone + [level.opener.at for level in levels if level.opener]
 
 
-def _following(marks: list[_Mark]) -> list[_Mark | None]:
-    """For each mark the next one of the same character in the paragraph."""
+def _following(marks: list[_Mark]) -> tuple[list[_Mark | None], list[_Mark | None]]:
+    """For each mark the next of the same character, and the next single mark that opens."""
     latest: dict[str, _Mark] = {}
     following: list[_Mark | None] = []
+    openings: list[_Mark | None] = []
+    opening: _Mark | None = None
     for mark in reversed(marks):
         following.append(latest.get(mark.character))
+        openings.append(opening)
         latest[mark.character] = mark
-    return following[::-1]
+        if mark.character in "‘'" and mark.opens and not mark.closes:
+            opening = mark
+    return following[::-1], openings[::-1]
 
 
 def _closes_straight(mark: _Mark, following: _Mark | None) -> bool:
@@ -208,7 +264,8 @@ def _pair_single(
 
 def _plural(text: str, mark: _Mark) -> bool:
     """Whether the mark may be the apostrophe of ``the students' books``."""
-    return text[mark.at - 1] in "sS" and text[mark.at + 1 : mark.at + 2] == " "
+    after = text[mark.at + 1 : mark.at + 3]
+    return text[mark.at - 1] in "sS" and after[:1] == " " and after[1:].isalnum()
 
 
 def _quote(text: str, start: int, closing: int) -> Quote:
@@ -240,49 +297,3 @@ def _with_depth(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
         result.append(replace(quote, depth=len(ends)) if ends else quote)
         ends.append(quote.end)
     return tuple(result)
-
-
-_BLOCK_LINE = re.compile(r"^[ \t]{0,3}>[ \t>]*(?P<words>[^\n]*?)\r?$", re.MULTILINE)
-_BRACKETS = re.compile(r"(?:[ \t]{0,4}[\[【][^\[\]【】]{1,200}[\]】][ \t*_.,;]{0,4}){1,9}\Z")
-_ATTRIBUTION = re.compile(r"[*_]{0,3}(?:[—–]|--|-(?=[ \t*_]{0,4}[\[【(]))")
-_OWN_MARKS = re.compile(r"[*_]{0,3}[«“„‟\"‘]|\[!|\Z")
-
-
-def _block_quotes(text: str) -> Iterator[Quote]:
-    """Markdown block quotes without marks of their own: one a run of ``>`` lines.
-
-    A line that ends with a bracket, such as an id, ends its quote; the quote ends before it.
-    A later line that begins with a dash, or is a bracket alone, says who speaks: ``> — R-012``.
-    """
-    run: list[re.Match[str]] = []
-    end, spoken = -1, ""
-    for line in _BLOCK_LINE.finditer(text):
-        words = line["words"].strip()
-        if line.start() != end + 1:
-            spoken = ""
-        named = spoken and not _ATTRIBUTION.match(spoken) and _ATTRIBUTION.match(words)
-        alone = spoken and _BRACKETS.match(words)
-        if run and (not spoken or not words or named or alone):
-            yield from _block(text, run)
-            run = []
-        end = line.end()
-        if not words or named or alone:
-            continue
-        spoken = words
-        run.append(line)
-        if _BRACKETS.search(line["words"][-1000:]):
-            yield from _block(text, run)
-            run = []
-    yield from _block(text, run)
-
-
-def _block(text: str, run: list[re.Match[str]]) -> Iterator[Quote]:
-    if not run or _OWN_MARKS.match(run[0]["words"]):
-        return
-    start, end = run[0].start("words"), run[-1].end("words")
-    tail = max(start, end - 1000)
-    if brackets := _BRACKETS.search(text[tail:end]):
-        end = tail + brackets.start()
-    inner = _trimmed(text, start, end)
-    if inner[0] < inner[1]:
-        yield Quote(run[0].start(), inner[1], *inner, ">")

@@ -1,0 +1,187 @@
+"""The structure of an answer: its blocks with their place, as a Markdown parser sees them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+MAXIMUM_LINES = 10_000
+"""Longer answers are no document: they are read line by line, as paragraphs and items."""
+_MARGIN = re.compile(r"(?:[ \t>]|[-*+•‣·▪](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
+_ITEM = re.compile(r"[ \t>]*(?:[-*+•‣·▪]|\d{1,9}[.)])[ \t]")
+_PIPE = re.compile(r"(?<!\\)\|")
+_CODE = frozenset(
+    "python py javascript js typescript ts sql html css xml yaml toml bash sh c cpp java r rust".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph, heading or table cell: ``text[start:end]``, without the marks of its margin."""
+
+    start: int
+    end: int
+    kind: str
+    """``paragraph``, ``heading``, ``cell`` or ``code``."""
+    items: tuple[int, ...] = ()
+    """The list items that it lies in, outermost first, each numbered over the answer."""
+    lists: tuple[int, ...] = ()
+    """The lists of those items."""
+    quote: int = 0
+    """The outermost block quote that it lies in, numbered from 1; 0 for none."""
+    row: int = 0
+    """For a cell, the row of its table, numbered over the answer from 1."""
+    column: int = 0
+    header: str = ""
+    """For a cell, what the head of its column says."""
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of an answer in order; empty ones are left out."""
+    lines = _lines(text)
+    if len(lines) > MAXIMUM_LINES:
+        return list(_plain(text, lines))
+    tokens: list[Token] = []
+    parser = _parser()
+    source = text.replace("\r\n", " \n").replace("\r", "\n").replace("\0", " ")
+    parser.block.parse(source, parser, {}, tokens)
+    return list(_walk(text, lines, tokens))
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    disabled = ["code", "reference", "html_block", "lheading"]
+    return MarkdownIt("commonmark").enable("table").disable(disabled)
+
+
+def _lines(text: str) -> list[int]:
+    """The offset of each line."""
+    return [0, *(found.end() for found in re.finditer(r"\r\n|\n|\r", text))]
+
+
+def _walk(text: str, lines: Sequence[int], tokens: "Sequence[Token]") -> Iterator[Block]:
+    items: list[int] = []
+    lists: list[int] = []
+    quotes: list[int] = []
+    counter = row = column = 0
+    heads: list[str] = []
+    kind = "paragraph"
+    cells: list[tuple[int, int]] = []
+    for token in tokens:
+        name = token.type
+        if name in ("bullet_list_open", "ordered_list_open"):
+            counter += 1
+            lists.append(counter)
+        elif name in ("bullet_list_close", "ordered_list_close"):
+            lists.pop()
+        elif name == "list_item_open":
+            counter += 1
+            items.append(counter)
+        elif name == "list_item_close":
+            items.pop()
+        elif name == "blockquote_open":
+            counter += 1
+            quotes.append(counter)
+        elif name == "blockquote_close":
+            quotes.pop()
+        elif name == "table_open":
+            heads = []
+        elif name == "tr_open":
+            counter += 1
+            row, column = counter, 0
+            cells = _cells(text, lines, token.map[0]) if token.map else []
+        elif name in ("th_open", "td_open"):
+            kind = "head" if name == "th_open" else "cell"
+        elif name in ("th_close", "td_close"):
+            column, kind = column + 1, "paragraph"
+        elif name == "heading_open":
+            kind = "heading"
+        elif name in ("heading_close", "paragraph_open"):
+            kind = "paragraph"
+        elif name in ("inline", "fence") and token.map:
+            if kind in ("head", "cell"):
+                start, end = cells[column] if column < len(cells) else (0, 0)
+                if kind == "head":
+                    heads.append(text[start:end])
+            else:
+                start, end = _span(text, lines, token.map)
+            if name == "fence":
+                start, end = lines[min(token.map[0] + 1, len(lines) - 1)], end
+            if not text[start:end].strip():
+                continue
+            place = (tuple(items), tuple(lists), quotes[0] if quotes else 0)
+            if name == "fence":
+                coded = token.info.split(" ")[0].lower() in _CODE
+                if coded:
+                    yield Block(start, end, "code", *place)
+                else:
+                    inner = text[start:end]
+                    for block in _plain(inner, _lines(inner)):
+                        yield Block(start + block.start, start + block.end, block.kind, *place)
+            elif kind in ("head", "cell"):
+                header = heads[column] if kind == "cell" and column < len(heads) else ""
+                yield Block(start, end, "cell", *place, row=row, column=column, header=header)
+            else:
+                yield Block(start, end, kind, *place)
+
+
+def _span(text: str, lines: Sequence[int], rows: Sequence[int]) -> tuple[int, int]:
+    start = lines[rows[0]]
+    end = lines[rows[1]] if rows[1] < len(lines) else len(text)
+    margin = _MARGIN.match(text, start, end)
+    start = margin.end() if margin else start
+    return start, start + len(text[start:end].rstrip())
+
+
+def _cells(text: str, lines: Sequence[int], number: int) -> list[tuple[int, int]]:
+    """The span of each cell of a row of a table."""
+    start = lines[number]
+    end = lines[number + 1] if number + 1 < len(lines) else len(text)
+    bounds = [found.start() for found in _PIPE.finditer(text, start, end)]
+    margin = _MARGIN.match(text, start, end)
+    first = margin.end() if margin else start
+    if bounds and not text[first : bounds[0]].strip():
+        first, bounds = bounds[0] + 1, bounds[1:]
+    cells = []
+    for bound in [*bounds, end]:
+        cells.append((first, max(first, bound)))
+        first = bound + 1
+    return cells
+
+
+def _plain(text: str, lines: Sequence[int]) -> Iterator[Block]:
+    """Paragraphs, and items of one level, told by lines alone."""
+    counter = 0
+    start: int | None = None
+    item: tuple[int, ...] = ()
+    ends = [*lines[1:], len(text)]
+    for begin, end in zip(lines, ends, strict=True):
+        blank = not text[begin:end].strip(" \t\r\n>")
+        marked = _ITEM.match(text, begin, end) is not None
+        if start is not None and (blank or marked):
+            yield _paragraph(text, start, begin, item)
+            start = None
+        if not blank and start is None:
+            counter += 1
+            start, item = begin, (counter,) if marked else ()
+    if start is not None:
+        yield _paragraph(text, start, len(text), item)
+
+
+def _paragraph(text: str, start: int, end: int, item: tuple[int, ...]) -> Block:
+    margin = _MARGIN.match(text, start, end)
+    start = margin.end() if margin else start
+    return Block(start, start + len(text[start:end].rstrip()), "paragraph", item, item and (-1,))
+
+
+def block_of(found: Sequence[Block], starts: Sequence[int], at: int) -> int:
+    """The index of the block that holds offset ``at``, or of the last before it; -1 for none."""
+    return bisect_right(starts, at) - 1
