@@ -121,8 +121,13 @@ def test_a_bracket_belongs_to_the_quote_before_it_not_to_the_next() -> None:
 
 
 @pytest.mark.parametrize("blank", ["\n\n", "\r\n\r\n", "\n \t\n"])
+def test_a_bracket_alone_in_the_next_paragraph_is_of_the_quote_alone_before_it(blank: str) -> None:
+    assert pairs(f"« très cher »{blank}[R-1, M-2]") == [[("R-1", "M-2")]]
+
+
+@pytest.mark.parametrize("blank", ["\n\n", "\r\n\r\n", "\n \t\n"])
 def test_a_paragraph_break_parts_quote_and_bracket(blank: str) -> None:
-    assert pairs(f"« très cher »{blank}[R-1, M-2]") == [[]]
+    assert pairs(f"« très cher »{blank}Un autre avis existe aussi [R-1, M-2].") == [[]]
 
 
 def test_a_bracket_that_leads_to_the_next_quote_is_not_shared() -> None:
@@ -241,6 +246,17 @@ def test_marks_within_marks_are_one_quote(text: str) -> None:
 def test_a_dialogue_in_a_block_quote_is_no_attribution() -> None:
     text = "> — Ça va ?\n> — Non, c'est cassé. [R-1, M-1]"
     assert [quote.text for quote in parse(text).quotes] == ["— Ça va ?\n> — Non, c'est cassé."]
+
+
+def test_block_quotes() -> None:
+    text = (
+        "> Le produit est bien [R-1, M-2]\n> et *simple* [R-1, M-3]\n\n"
+        "texte\n\n> sur deux\n> lignes\n"
+    )
+    quotes = parse(text).quotes
+    words = ["Le produit est bien", "et *simple*", "sur deux\n> lignes"]
+    assert [quote.text for quote in quotes] == words
+    assert [quote.family for quote in quotes] == [">"] * 3
 
 
 def test_numeric_citations_by_configuration() -> None:

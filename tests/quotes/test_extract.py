@@ -107,16 +107,6 @@ def test_depth_counts_the_quotes_around() -> None:
     assert [quote.depth for quote in extract_quotes("« a “b ‘c’ d” e » “f”")] == [0, 1, 2, 0]
 
 
-def test_block_quotes() -> None:
-    text = (
-        "> Le produit est bien [R-1, M-2]\n> et *simple* [R-1, M-3]\n\n"
-        "texte\n\n> sur deux\n> lignes\n"
-    )
-    assert inner(text) == ["Le produit est bien", "et *simple*", "sur deux\n> lignes"]
-    first = extract_quotes(text)[0]
-    assert (first.family, text[first.end :].startswith(" [R-1, M-2]")) == (">", True)
-
-
 def test_a_block_quote_with_marks_of_its_own_counts_once() -> None:
     assert inner("> « Le produit est bien » [R-1, M-2]") == ["Le produit est bien"]
     assert inner("> [!NOTE]\n") == []

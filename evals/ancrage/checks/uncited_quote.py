@@ -4,28 +4,29 @@ import re
 from collections.abc import Iterator
 
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.shared import source_of, stands_in_questionnaire
 from ancrage.citations import QuotedPassage
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
-from ancrage.quotes import find_passage
-from ancrage.studies import IndexedStudy
 
 _LONG = 5
 """Words from which a quoted passage passes for somebody's words, not for a term."""
-_CONTEXT = 90
+_HELD = 3
+"""Words from which words that a message has are no coincidence."""
+_CONTEXT = 120
 
 _SPEAKER = (
     r"(?:répondant|répondante|participant|participante|client|cliente|utilisat(?:eur|rice)"
     r"|voyageu(?:r|se)|salarié|salariée|collaborat(?:eur|rice)|collègue|usager|usagère|personne"
-    r"|respondent|participant|customer|user|passenger|employee|traveller|person|people|one)s?"
+    r"|respondent|participant|customer|user|passenger|employee|traveller|person|people|one"
+    r"|un autre|une autre|d['’]autres|another|others|certain|certaine)s?"
 )
 _VERB = (
     r"(?:di(?:t|sent|sait)|écri(?:t|vent|vait)|expli(?:que|quent)|résum(?:e|ent)|raconte(?:nt)?"
     r"|confie(?:nt)?|témoigne(?:nt)?|affirme(?:nt)?|déclare(?:nt)?|souligne(?:nt)?|ajoute(?:nt)?"
-    r"|précise(?:nt)?|regrette(?:nt)?|déplore(?:nt)?|note(?:nt)?|indique(?:nt)?"
+    r"|précise(?:nt)?|regrette(?:nt)?|déplore(?:nt)?|note(?:nt)?|indique(?:nt)?|réclame(?:nt)?"
     r"|says?|said|writes?|wrote|explains?|puts? it|sums? (?:it )?up|tells? us|told us|adds?"
-    r"|complains?|notes?|states?|reports?|admits?|asks?|comments?)"
+    r"|complains?|notes?|states?|reports?|admits?|asks?|comments?|put it)"
 )
 _SPOKEN = re.compile(rf"\b{_VERB}\b|\bselon\b|\baccording to\b|\bin the words of\b", re.IGNORECASE)
 _SPEAKS = re.compile(rf"\b{_SPEAKER}\b", re.IGNORECASE)
@@ -39,19 +40,25 @@ _SPEAKS = re.compile(rf"\b{_SPEAKER}\b", re.IGNORECASE)
 def uncited_quote(subject: Subject) -> Iterator[Finding]:
     """One finding for each such passage; a reference to a question alone is no citation of it.
 
-    A passage counts when it is long enough to be somebody's words or is introduced as such,
-    unless it repeats the questionnaire or the conversation. A scare quote, a title or a theme
-    does not; a Markdown block quote does only if a respondent wrote it.
+    A passage counts when a respondent wrote it, when it is introduced as one's words, or when it
+    stands where the answer's other quotes stand. A title, a theme, the questionnaire's words, a
+    scare quote or a proposed question does not.
     """
     source = source_of(subject)
-    for quote in subject.citations.quotes:
-        cited = any(each.pairs or each.fault for each in quote.citations)
-        if cited or not _claims(subject.text, quote) or _known(subject, source, quote):
+    quotes = subject.citations.quotes
+    cited_alike = {_shape(subject.text, quote) for quote in quotes if quote.citations}
+    for quote in quotes:
+        cited = any(one.pairs or one.fault or one.others for one in quote.citations)
+        if cited or quote.mention or stands_in_questionnaire(subject, quote.text):
             continue
+        count = len(quote.text.split())
         verdict = source.quotes.verify(quote.text, ())
         held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
-        if quote.family == ">" and not held:
-            continue
+        if not (held and count >= _HELD):
+            shape = _shape(subject.text, quote)
+            alike = shape is not None and shape in cited_alike and count >= _LONG
+            if quote.family == ">" or not (alike or _claims(subject, quote, count)):
+                continue
         where = f" The words stand in message {held}." if held else ""
         yield finding(
             "uncited_quote",
@@ -63,23 +70,26 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
         )
 
 
-def _claims(text: str, quote: QuotedPassage) -> bool:
-    words = len(quote.text.split())
-    if words >= _LONG:
-        return True
+def _shape(text: str, quote: QuotedPassage) -> str | None:
+    """What leads to a quote on its line, its words apart: the answer's form for quotes."""
+    line = text[max(text.rfind("\n", 0, quote.start), quote.start - _CONTEXT) + 1 : quote.start]
+    if line and line.strip() and not line.rstrip().endswith((":", "-", "*", "•", ".", ")")):
+        return None
+    return re.sub(r"\w+", "w", line[:3]) + line.rstrip()[-1:]
+
+
+def _claims(subject: Subject, quote: QuotedPassage, count: int) -> bool:
+    """Whether the sentence says that somebody said the words."""
+    text = subject.text
     before = re.split(r"[.!?…]\s|\n", text[max(0, quote.start - _CONTEXT) : quote.start])[-1]
     after = re.split(r"[.!?…]\s|\n", text[quote.end : quote.end + _CONTEXT])[0]
-    introduced = _SPOKEN.search(before) or _SPOKEN.search(after[:40])
-    return words > 1 and bool(introduced and _SPEAKS.search(before + " " + after))
-
-
-def _known(subject: Subject, source: IndexedStudy, quote: QuotedPassage) -> bool:
-    """Whether the passage repeats a question, the study's title or the conversation."""
-    given = subject.case.input
-    texts = (
-        source.study.title,
-        *(question.text for question in source.study.questions),
-        given.question,
-        *(turn.content for turn in given.history if turn.role != "tool"),
+    if count >= _LONG and before.rstrip(" *_\u00a0\u202f").endswith(":") and " " in before.strip():
+        return True
+    if count < 2 or not (_SPOKEN.search(before) or _SPOKEN.search(after[:40])):
+        return False
+    around = before + " " + after
+    return bool(_SPEAKS.search(around)) or any(
+        subject.source is not None and subject.source.respondent(word.strip("*_,.:;()[]"))
+        for word in around.split()
+        if any(character.isdigit() for character in word)
     )
-    return any(find_passage(quote.text, text) for text in texts)

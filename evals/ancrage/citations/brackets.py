@@ -6,12 +6,39 @@ from collections.abc import Iterator, Sequence
 
 from ancrage.citations.grammar import Grammar, identifier
 from ancrage.citations.model import Citation, Pair, Token
+from ancrage.quotes.surface import fold
+
+__all__ = ["bare", "bare_before", "citation", "find", "fold", "listed", "read", "tokens_of"]
 
 _ATOM = re.compile(r"[^\s,;/|·•&+:()=\[\]{}<>«»“”\"]+")
+_ATOM_CHARACTER = re.compile(r"[\w-]")
 _STRIP = "*_~`.'’#@\\"
 _NEUTRAL = frozenset(
-    "- – — et and y und e cf source sources répondant répondante respondent participant "
-    "participante message msg id n° no réf ref".split()
+    [
+        "-",
+        "–",
+        "—",
+        "et",
+        "and",
+        "y",
+        "und",
+        "e",
+        "cf",
+        "source",
+        "sources",
+        "répondant",
+        "répondante",
+        "respondent",
+        "participant",
+        "participante",
+        "message",
+        "msg",
+        "id",
+        "n°",
+        "no",
+        "réf",
+        "ref",
+    ]
 ) | {""}
 """Words in a bracket that say nothing against its being a citation."""
 _YEAR = re.compile(r"(?:19|20)\d\d|FY\d+|'\d\d", re.IGNORECASE)
@@ -141,9 +168,7 @@ def citation(
         tuple(token for token in tokens if token.kind == "question"),
         _pairs([token for token in tokens if token.kind in ("respondent", "message")]),
         fault,
-        tuple(
-            token for token in tokens if token.kind not in ("respondent", "message", "question")
-        ),
+        tuple(token for token in tokens if token.kind not in ("respondent", "message", "question")),
     )
 
 
@@ -183,8 +208,8 @@ def _spanning(folded: str, start: int, end: int, grammar: Grammar) -> list[Token
         for match in grammar.patterns[kind].finditer(inner):
             left, right = match.span()
             whole = left < right and not (
-                (left and inner[left - 1].isalnum() and inner[left].isalnum())
-                or (inner[right : right + 1].isalnum() and inner[right - 1].isalnum())
+                _ATOM_CHARACTER.match(inner[max(0, left - 1) : left])
+                or _ATOM_CHARACTER.match(inner[right : right + 1])
             )
             if whole:
                 found.append(Token(kind, identifier(match), start + left, start + right))

@@ -3,6 +3,7 @@
 Patterns are compiled by RE2, whose matching time is linear in the text whatever the pattern.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -145,7 +146,7 @@ def load_grammar(config: Config) -> Grammar:
 
 def _spans(pattern: str) -> bool:
     """Whether a token of the pattern can hold a space or a mark that parts tokens."""
-    plain = pattern.replace("(?P<id>", "(").replace("(?:", "(")
+    plain = re.sub(r"\(\?(?:P<\w+>|:)|\{\d*,?\d*\}", "", pattern)
     return any(sign in plain for sign in (" ", "\\s", ":", "/", "#", "&", ",", "†", "\\(", "="))
 
 

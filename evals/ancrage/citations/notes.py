@@ -44,6 +44,14 @@ def called(text: str, start: int) -> list[str]:
     return labels
 
 
+def trailing(text: str, start: int, end: int) -> tuple[str, int] | None:
+    """The label of the footnote that is called at the end of a passage, and where it begins."""
+    for match in re.finditer(_LABEL, text[max(start, end - 30) : end]):
+        if match.end() == min(30, end - start):
+            return _label(match), max(start, end - 30) + match.start()
+    return None
+
+
 def _label(match: re.Match[str]) -> str:
     written = next(group for group in match.groups() if group)
     return str(written).translate(_RAISED)

@@ -9,7 +9,7 @@ block of the text: a paragraph, an item, a cell.
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ancrage.quotes.layout import Block, blocks
@@ -17,8 +17,7 @@ from ancrage.quotes.normalise import INVISIBLE
 from ancrage.quotes.surface import surface
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(NamedTuple):
     """One quoted passage: ``text[start:end]`` with its marks, ``text[inner_start:inner_end]`` its
     words without marks, spaces and surrounding emphasis. Offsets are code points.
     """
@@ -71,7 +70,7 @@ _CLOSES = {
 }
 """Two-faced closing mark to the opening marks that it can close."""
 _OPENERS = frozenset("«“„‟‹「『〝")
-_DOUBLE = frozenset("“”„‟\"")
+_DOUBLE = frozenset('“”„‟"')
 _MARKS = re.compile("[«»‹›“”„‟「」『』〝〞‘’‚\"']")
 _TRANSPARENT = frozenset("*_" + INVISIBLE)
 _CLIPPED = re.compile(r"(?:\d0s|n|tis|twas|em|cause|til|bout)\b", re.IGNORECASE)
@@ -204,8 +203,8 @@ def _weak_pairs(
         if mark.at in strong:
             levels.append(_Level(mark))
         elif mark.at in closing:
-            while (opener := levels.pop().opener) and opener.at not in strong:
-                alone.append(opener.at)
+            while (shut := levels.pop()).opener and shut.opener.at not in strong:
+                alone.append(shut.opener.at)
         elif mark.character == '"':
             opened = level.opener if level.opener and level.opener.character == '"' else None
             if opened and _closes_straight(mark, following):
@@ -220,7 +219,8 @@ def _weak_pairs(
         elif mark.character in "'‘’‚":
             reopens = bool(opening and following and opening.at < following.at)
             _pair_single(text, mark, None if reopens else following, level, pairs)
-    return pairs, alone + [level.opener.at for level in levels if level.opener]
+    alone += [level.opener.at for level in levels if level.opener]
+    return pairs, alone + [mark.at for level in levels for mark in level.curly]
 
 
 def _following(marks: list[_Mark]) -> tuple[list[_Mark | None], list[_Mark | None]]:
@@ -269,11 +269,11 @@ def _plural(text: str, mark: _Mark) -> bool:
 
 
 def _quote(text: str, start: int, closing: int) -> Quote:
-    inner = _trimmed(text, start + 1, closing)
+    inner = trimmed(text, start + 1, closing)
     return Quote(start, closing + 1, *inner, text[start] + text[closing])
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """``[start, end)`` without outer spaces and without emphasis marks that face each other."""
     while start < end:
         if text[start].isspace() or text[start] in INVISIBLE:
@@ -294,6 +294,6 @@ def _with_depth(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
     for quote in ordered:
         while ends and ends[-1] <= quote.start:
             ends.pop()
-        result.append(replace(quote, depth=len(ends)) if ends else quote)
+        result.append(quote._replace(depth=len(ends)) if ends else quote)
         ends.append(quote.end)
     return tuple(result)

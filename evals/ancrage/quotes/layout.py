@@ -3,8 +3,9 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +18,27 @@ _MARGIN = re.compile(r"(?:[ \t>]|[-*+•‣·▪](?=[ \t])|\d{1,9}[.)](?=[ \t])|
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•‣·▪]|\d{1,9}[.)])[ \t]")
 _PIPE = re.compile(r"(?<!\\)\|")
 _CODE = frozenset(
-    "python py javascript js typescript ts sql html css xml yaml toml bash sh c cpp java r rust".split()
+    [
+        "python",
+        "py",
+        "javascript",
+        "js",
+        "typescript",
+        "ts",
+        "sql",
+        "html",
+        "css",
+        "xml",
+        "yaml",
+        "toml",
+        "bash",
+        "sh",
+        "c",
+        "cpp",
+        "java",
+        "r",
+        "rust",
+    ]
 )
 
 
@@ -36,7 +57,7 @@ class Block:
     quote: int = 0
     """The outermost block quote that it lies in, numbered from 1; 0 for none."""
     row: int = 0
-    """For a cell, the row of its table, numbered over the answer from 1."""
+    """For a cell, the number of its row, one of its own in the answer; 0 for none."""
     column: int = 0
     header: str = ""
     """For a cell, what the head of its column says."""
@@ -44,14 +65,20 @@ class Block:
 
 def blocks(text: str) -> list[Block]:
     """The blocks of an answer in order; empty ones are left out."""
+    from ancrage.quotes.html import with_html
+
+    return list(with_html(text, _markdown(text)))
+
+
+def _markdown(text: str) -> Iterator[Block]:
     lines = _lines(text)
     if len(lines) > MAXIMUM_LINES:
-        return list(_plain(text, lines))
+        return _plain(text, lines)
     tokens: list[Token] = []
     parser = _parser()
     source = text.replace("\r\n", " \n").replace("\r", "\n").replace("\0", " ")
     parser.block.parse(source, parser, {}, tokens)
-    return list(_walk(text, lines, tokens))
+    return _walk(text, lines, tokens)
 
 
 @cache
@@ -96,7 +123,7 @@ def _walk(text: str, lines: Sequence[int], tokens: "Sequence[Token]") -> Iterato
             heads = []
         elif name == "tr_open":
             counter += 1
-            row, column = counter, 0
+            row, column = -counter, 0
             cells = _cells(text, lines, token.map[0]) if token.map else []
         elif name in ("th_open", "td_open"):
             kind = "head" if name == "th_open" else "cell"
@@ -130,7 +157,28 @@ def _walk(text: str, lines: Sequence[int], tokens: "Sequence[Token]") -> Iterato
                 header = heads[column] if kind == "cell" and column < len(heads) else ""
                 yield Block(start, end, "cell", *place, row=row, column=column, header=header)
             else:
-                yield Block(start, end, kind, *place)
+                yield from _rows(text, Block(start, end, kind, *place))
+
+
+def _rows(text: str, block: Block) -> Iterator[Block]:
+    """A paragraph; where its lines are rows of a table without a head, their cells."""
+    if text[block.start] != "|" or "|" not in text[block.start + 1 : block.end]:
+        yield block
+        return
+    start = block.start
+    for line in text[start : block.end].splitlines(keepends=True):
+        bounds = [start + found.start() for found in _PIPE.finditer(line)]
+        if len(bounds) > 1 and not line[: bounds[0] - start].strip(" \t>"):
+            if line.rstrip()[-1:] != "|":
+                bounds.append(start + len(line.rstrip()))
+            for column, (left, right) in enumerate(pairwise(bounds)):
+                if text[left + 1 : right].strip():
+                    yield replace(
+                        block, start=left + 1, end=right, kind="cell", row=start + 1, column=column
+                    )
+        elif line.strip():
+            yield replace(block, start=start, end=start + len(line.rstrip()))
+        start += len(line)
 
 
 def _span(text: str, lines: Sequence[int], rows: Sequence[int]) -> tuple[int, int]:

@@ -8,6 +8,8 @@ import re
 from html import unescape
 
 PAD = "\u2060"
+BLANK = " \t\r\n\u00a0\u202f\u2007\u2009\u200b\ufeff" + PAD
+"""What separates and does not show."""
 _FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _FOLD |= dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), ord("-"))
 _FOLD |= dict.fromkeys(map(ord, "\u00a0\u202f\u2007\u2009\u200b\ufeff" + PAD), ord(" "))

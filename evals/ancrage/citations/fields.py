@@ -1,0 +1,117 @@
+"""Answers in JSON: quotes and ids in the fields of one object."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ancrage.citations import brackets
+from ancrage.citations.grammar import Grammar
+from ancrage.citations.model import Citation, QuotedPassage, Token
+
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_QUOTE = re.compile(
+    r"quot|citat|verbatim|extra[ic]t|excerpt|passage|evidence|snippet|wording|words|propos|phrase",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(
+    r"^[ \t]*(```+|~~~+)[ \t]*json[^\n]*\n(.*?)^[ \t]*\1[ \t]*$",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+
+
+class Json(NamedTuple):
+    """What the JSON of an answer holds, and where it stands."""
+
+    start: int
+    end: int
+    quotes: list[QuotedPassage]
+    citations: list[Citation]
+    ids: list[tuple[int, int]]
+    """The strings that hold ids and nothing else: what is in them is cited above."""
+
+
+class _Scope(NamedTuple):
+    """An object or a list while it is read."""
+
+    is_object: bool
+    strings: list[tuple[str, int, int]]
+    """Of an object, the texts of fields that quote."""
+    tokens: list[Token]
+    keys: list[str]
+
+
+def read_json(text: str, folded: str, grammar: Grammar) -> Iterator[Json]:
+    """Each JSON document of an answer: the whole of it, or its fenced blocks."""
+    stripped = text.strip()
+    if stripped[:1] in "{[" and stripped[-1:] in "}]" and '"' in stripped:
+        start = text.index(stripped[0])
+        if _valid(stripped):
+            yield _document(text, folded, start, start + len(stripped), grammar)
+            return
+    for fence in _FENCE.finditer(text) if "json" in text or "JSON" in text else ():
+        if _valid(fence[2]):
+            yield _document(text, folded, *fence.span(2), grammar)
+
+
+def _valid(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _document(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Json:
+    quotes: list[QuotedPassage] = []
+    citations: list[Citation] = []
+    ids: list[tuple[int, int]] = []
+    scopes: list[_Scope] = []
+    key = ""
+    expects_key = False
+    for piece in _PIECE.finditer(text, start, end):
+        sign = piece[0]
+        if sign in "{[":
+            scopes.append(_Scope(sign == "{", [], [], [key]))
+            expects_key = sign == "{"
+        elif sign in "}]":
+            scope = scopes.pop()
+            expects_key = False
+            if scope.is_object:
+                _close(text, scope, quotes, citations)
+            elif scopes:
+                scopes[-1].tokens.extend(scope.tokens)
+                scopes[-1].strings.extend(scope.strings)
+        elif sign == ",":
+            expects_key = bool(scopes) and scopes[-1].is_object
+        elif sign == ":":
+            expects_key = False
+        elif scopes:
+            if expects_key:
+                key = sign.strip('"')
+                continue
+            quoted = sign[0] == '"'
+            inner = piece.start() + quoted, piece.end() - quoted
+            name = key if scopes[-1].is_object else scopes[-1].keys[0]
+            tokens, attempts, words = brackets.read(folded, *inner, grammar)
+            if tokens and not words and not attempts:
+                scopes[-1].tokens.extend(tokens)
+                ids.append(inner)
+            elif quoted and _QUOTE.search(name) and " " in sign.strip():
+                scopes[-1].strings.append((json.loads(sign, strict=False), *inner))
+    return Json(start, end, quotes, citations, ids)
+
+
+def _close(
+    text: str, scope: _Scope, quotes: list[QuotedPassage], citations: list[Citation]
+) -> None:
+    own: tuple[Citation, ...] = ()
+    if scope.tokens:
+        first, last = scope.tokens[0], scope.tokens[-1]
+        own = (brackets.citation(text, first.start, last.end, scope.tokens),)
+        citations.extend(own)
+    for words, start, end in scope.strings:
+        if any(sign in words for sign in "«“[【"):
+            continue  # prose with marks of its own, read as prose is
+        rule = "fields of one object" if own else None
+        quotes.append(QuotedPassage(start, end, start, end, words.strip(), "{", own, rule))
