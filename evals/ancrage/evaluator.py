@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from ancrage.domain import Case, Evaluation, FailureMode, Output
 
 if TYPE_CHECKING:
+    from ancrage.anchors import Reading
     from ancrage.citations import Citations, Grammar
     from ancrage.studies import IndexedStudy
 
@@ -33,6 +34,13 @@ class Subject:
         from ancrage.citations import parse
 
         return parse(self.text, self.grammar)
+
+    @cached_property
+    def readings(self) -> "tuple[Reading, ...]":
+        """The quotes of the answer held against what they cite, once for all evaluators."""
+        from ancrage.anchors import read
+
+        return read(self)
 
 
 @runtime_checkable

@@ -24,6 +24,7 @@ async def found(name: str, text: str) -> list[tuple[str, str | None]]:
 
 def test_there_is_one_check_for_each_mode_and_its_version_is_a_hash() -> None:
     assert list(CHECKS) == [
+        "distorted_quote",
         "malformed_citation",
         "non_verbatim_quote",
         "uncited_quote",

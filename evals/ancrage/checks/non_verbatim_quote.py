@@ -14,17 +14,14 @@ from ancrage.evaluator import Subject
     "translated, altered, taken from another message, or written by nobody.",
 )
 def non_verbatim_quote(subject: Subject) -> Iterator[Finding]:
-    """One finding for each quote that fails; it passes if it stands in one message it cites.
+    """One finding for each quote that fails; it passes if it stands in a message of each bracket.
 
     A quote all of whose message ids are unknown cannot be verified: the defect is the ids'.
     """
     source = source_of(subject)
-    for quote in subject.citations.quotes:
-        cited = source.cited(quote)
-        if not cited:
-            continue
-        verdict = source.quotes.verify(quote.text, cited)
-        if verdict.passed:
+    for reading in subject.readings:
+        quote, verdict = reading.quote, reading.verdict
+        if verdict is None or verdict.passed:
             continue
         yield finding(
             "non_verbatim_quote",
@@ -32,9 +29,10 @@ def non_verbatim_quote(subject: Subject) -> Iterator[Finding]:
             quote.inner_start,
             quote.inner_end,
             verdict.explanation,
-            source_id=verdict.source_id or cited[0],
+            source_id=verdict.source_id or reading.cited[0],
             source_passage=source.passage(verdict),
             tier=verdict.tier,
             diagnosis=verdict.diagnosis,
-            cited=", ".join(cited),
+            cited=", ".join(reading.cited),
+            rule=quote.rule,
         )

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from ancrage.anchors import stands_in_questionnaire
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of, stands_in_questionnaire
+from ancrage.checks.shared import source_of
 from ancrage.citations import QuotedPassage
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
@@ -25,7 +26,8 @@ _VERB = (
     r"(?:di(?:t|sent|sait)|écri(?:t|vent|vait)|expli(?:que|quent)|résum(?:e|ent)|raconte(?:nt)?"
     r"|confie(?:nt)?|témoigne(?:nt)?|affirme(?:nt)?|déclare(?:nt)?|souligne(?:nt)?|ajoute(?:nt)?"
     r"|précise(?:nt)?|regrette(?:nt)?|déplore(?:nt)?|note(?:nt)?|indique(?:nt)?|réclame(?:nt)?"
-    r"|says?|said|writes?|wrote|explains?|puts? it|sums? (?:it )?up|tells? us|told us|adds?"
+    r"|says|said|(?<!not )(?<!cannot )(?<!to )say|writes?|wrote|explains?|puts? it"
+    r"|sums? (?:it )?up|tells? us|told us|adds?"
     r"|complains?|notes?|states?|reports?|admits?|asks?|comments?|put it)"
 )
 _SPOKEN = re.compile(rf"\b{_VERB}\b|\bselon\b|\baccording to\b|\bin the words of\b", re.IGNORECASE)
@@ -57,7 +59,8 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
         if not (held and count >= _HELD):
             shape = _shape(subject.text, quote)
             alike = shape is not None and shape in cited_alike and count >= _LONG
-            if quote.family == ">" or not (alike or _claims(subject, quote, count)):
+            heading = _in_heading(subject.text, quote.start)
+            if heading or quote.family == ">" or not (alike or _claims(subject, quote, count)):
                 continue
         where = f" The words stand in message {held}." if held else ""
         yield finding(
@@ -68,6 +71,10 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
             f"Presented as a respondent's words, with no id.{where}",
             source_id=held,
         )
+
+
+def _in_heading(text: str, at: int) -> bool:
+    return text[text.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
 
 
 def _shape(text: str, quote: QuotedPassage) -> str | None:

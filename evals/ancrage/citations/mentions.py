@@ -1,4 +1,4 @@
-"""Marks that quote nobody: titles, themes, labels, the question itself, words held at a distance."""
+"""Marks that quote nobody: titles, themes, labels, the question itself, scare quotes."""
 
 import re
 
@@ -45,7 +45,7 @@ _AFTER = re.compile(
 )
 _PROPOSED = re.compile(
     r"\b(?:propos\w+|sugg[eé]r\w*|suggest\w*|pourrai(?:t|ent|ons|ez)|could|might|would|devrai(?:t|ent"
-    r"|ons|ez)|recommand\w+|recommend\w*|ajout(?:er|ez|ons)|add|reformul\w+|rephras\w+|remplac\w+"
+    r"|ons|ez)|recomm[ae]nd\w*|ajout(?:er|ez|ons)|add|reformul\w+|rephras\w+|remplac\w+"
     r"|replac\w+|relanc\w+|demand(?:er|ez|ons)|ask(?:ing)?|pos(?:er|ez|ons)|par exemple|for example"
     r"|e\.g\.|such as|instead of|plutôt que|au lieu de|résumer|summed up|summari[sz]ed?)\b",
     re.IGNORECASE,
@@ -58,7 +58,8 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _ASKED = re.compile(
-    r"\b(?:vous (?:demandez|demandiez|m['’]avez demandé)|votre question|you ask(?:ed)?|your question"
+    r"\b(?:vous (?:demandez|demandiez|m['’]avez demandé)|votre question|you ask(?:ed)?"
+    r"|your question"
     r"|la question (?:posée|était)|on (?:leur|lui) (?:a )?demand\w+|were asked|was asked|asked them"
     r"|le questionnaire demand\w+|the survey ask\w*|l['’]enquête demand\w+|interrogés? sur"
     r"|invités? à (?:choisir|répondre)|asked (?:about|to))\b",
@@ -75,12 +76,19 @@ def mention(before: str, after: str, words: str, cited: bool) -> str | None:
     label = _LABEL.search(before[-80:])
     if label:
         kind = next(name for name in _LABELS if label[name])
+        leads = len(before[: label.start()].strip("*_ -•\u2060").split()) > 2
+        if label["colon"] and leads and not (kind == "question" and words.rstrip().endswith("?")):
+            return _by_context(before, after, words, cited)
         if not cited:
             return kind
         if len(words.split()) <= 3 and not label["colon"]:
             return kind
         if kind in ("question", "option", "title", "work", "name") and not label["colon"]:
             return kind
+    return _by_context(before, after, words, cited)
+
+
+def _by_context(before: str, after: str, words: str, cited: bool) -> str | None:
     if _AFTER.match(after[:80]):
         return "label"
     if cited:

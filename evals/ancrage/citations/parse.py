@@ -181,7 +181,7 @@ class _Reader:
         return last >= 0 and self.found[last].start > start and self.found[last].end >= end - 2
 
     def _with_elements(self, candidates: list[Candidate]) -> list[Candidate]:
-        """Elements that hold words, ``<cite id=…>…</cite>`` and ``<q>…</q>``, but for their marks."""
+        """Elements that hold words, ``<cite id=…>…</cite>``, ``<q>…</q>``, but for their marks."""
         result = list(candidates)
         for element in self.elements:
             if element.citation is None and not element.quotes:
@@ -503,7 +503,7 @@ class _Reader:
         )
 
     def _owned(self, quote: Candidate) -> Iterator[Citation]:
-        """The citations of a quote, with the respondent that its sentence or another bracket names."""
+        """The citations of a quote, with the respondent its sentence or another bracket names."""
         own = quote.citations
         alone = [
             pair.respondent

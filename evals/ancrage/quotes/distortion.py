@@ -9,7 +9,7 @@ conjunction parts from them does not.
 import re
 from typing import NamedTuple
 
-from ancrage.quotes.elision import Elided, locate
+from ancrage.quotes.elision import Elided
 from ancrage.quotes.normalise import canonical
 
 
@@ -37,7 +37,8 @@ _NEGATION = (
 )
 _DOUBT = (
     r"doubt(?:s|ed|ful)?|disagrees?|den(?:y|ies|ied)|refuses?|refused|reject(?:s|ed)?|wish(?:es)?"
-    r"|pretends?|false|untrue|myth|oppose[ds]?|against|unlikely|instead of|rather than|as if|as though"
+    r"|pretends?|false|untrue|myth|oppose[ds]?|against|unlikely|instead of|rather than|as if"
+    r"|as though"
     r"|lest|unable|fails? to|avoid(?:s|ed|ing)?|doute[sz]?|doutent|douteux|refuse[sz]?|refusent"
     r"|nie[sz]?|conteste|faux|contre|au lieu de?|plutôt que?|comme si|incapables?|évite[rz]?"
     r"|impossible|improbable"
@@ -52,7 +53,8 @@ _HEDGE = (
 )
 _CONDITION = (
     r"if|unless|provided|providing|as long as|so long as|only when|in case|on condition|assuming"
-    r"|except|otherwise|until|si|s'il|s'ils|sauf|à condition|a condition|à moins|pourvu|tant que|en cas"
+    r"|except|otherwise|until|si|s'il|s'ils|sauf|à condition|a condition|à moins|pourvu|tant que"
+    r"|en cas"
     r"|hormis|excepté|sinon|sous réserve|dès lors que|quitte à"
 )
 _ONLY = (
@@ -61,7 +63,8 @@ _ONLY = (
 )
 _QUANTITY = (
     r"few|a few|some|several|many|most|half|all|every|everyone|everybody|part of|a lot of|much"
-    r"|little|less|more|fewer|least|almost|nearly|about|around|roughly|approximately|under|over|up to"
+    r"|little|less|more|fewer|least|almost|nearly|about|around|roughly|approximately|under|over"
+    r"|up to"
     r"|at least|at most|one of|two of|certaine?s?|quelques|plusieurs|beaucoup|peu|la plupart"
     r"|la moitié|moitié|une partie|tous|toutes|tout|chaque|moins|plus|presque|quasi(?:ment)?"
     r"|environ|près de|autour de|à peine|au moins|au plus|jusqu'à|au maximum|au minimum|minorité"
@@ -94,13 +97,29 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _JOINS = re.compile(
-    rf"\s*[,—(]?\s*(?:and |et |but |mais )?(?P<word>(?:even |même )?(?:{_CONDITION}|{_ONLY})(?!\w)"
-    r"|(?:but|mais|and|et|or|ou) (?:not|pas|never|jamais|no|non)(?!\w)|à l'exception|apart from"
-    r"|other than|à part)",
+    rf"\s*[,—(]?\s*(?:but |mais )?(?P<word>(?:even |même )?(?:{_CONDITION})(?!\w)"
+    r"|(?:only|seulement|uniquement|exclusively|solely) (?=(?:if|when|for|in|on|with|during|by"
+    r"|after"
+    r"|pour|si|quand|dans|en|à|au|avec|le|la|les|sur)(?!\w))|(?:qu'en|qu'à|qu'avec|que si"
+    r"|que quand|que pour)"
+    r"(?!\w)|(?:but|mais|and|et|or|ou) (?:not|pas|never|jamais|no|non)(?!\w)|à l'exception"
+    r"|apart from|other than|à part)",
     re.IGNORECASE,
 )
+_IDLE = re.compile(
+    r"(?<!\w)(?:par contre|en revanche|au contraire|not only|non seulement|no doubt|no matter"
+    r"|sans parler|why not|pourquoi pas|n'importe|nothing but|rien que|if only|not to mention"
+    r"|n'est-ce pas|n'empêche|sans compter|by no means|no wonder|if you ask me|if possible"
+    r"|si possible"
+    r"|s'il vous plaît|s'il te plaît|si vous voulez|if you will|as if by|sans cesse|sans arrêt"
+    r"|without (?:a )?doubt|sans aucun doute|nonetheless|non-stop|more or less"
+    r"|plus ou moins)(?!\w)",
+    re.IGNORECASE,
+)
+"""Turns of phrase whose words deny or condition nothing."""
 _DIRECT = re.compile(
-    r" (?P<word>(?:pas|jamais|guère|plus (?=\w+ant\b)|aucune?|rien|not|never|no|nothing|nobody)(?!\w))"
+    r" (?P<word>(?:pas|jamais|guère|plus (?=\w+ant\b)|aucune?|rien|not|never|no|nothing"
+    r"|nobody)(?!\w))"
 )
 _CONCEDES = re.compile(r"\A(?:even|même)\b", re.IGNORECASE)
 _ASKS = re.compile(
@@ -117,6 +136,11 @@ _NUMBER = re.compile(
     r"|mille)s?(?!\w)",
     re.IGNORECASE,
 )
+_ADJUNCT = re.compile(
+    r"(?:pour|dans|sur|à|au|aux|de|du|des|avec|en|chez|par|for|in|on|at|to|of|with|from|by)(?!\w)",
+    re.IGNORECASE,
+)
+"""What begins with a preposition goes with the clause that was cut, or with the one kept."""
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-Þ][\w'-]+")
 _UNIT = re.compile(r"\d\s?\w{1,4}\Z")
 _REACH = 10
@@ -127,7 +151,8 @@ _LONGEST = 400
 _GIVES_BACK = {
     "negation": re.compile(
         rf"(?<![\w'-])(?:{_NEGATION}|{_DOUBT}|lacks?|manque|rejet\w*|oppos\w+|hostil\w+|critiqu\w+"
-        r"|dis(?:like|trust|miss)\w*|défian\w+|méfi\w+|sceptic\w*|skeptic\w*|sceptique\w*|no longer|ex"
+        r"|dis(?:like|trust|miss)\w*|défian\w+|méfi\w+|sceptic\w*|skeptic\w*|sceptique\w*"
+        r"|no longer|ex"
         r"clu\w*|den\w+|réfut\w+|dément\w*|nuanc\w+)(?!\w)",
         re.IGNORECASE,
     ),
@@ -156,26 +181,15 @@ _WITHOUT_CONDITION = re.compile(
 )
 
 
-def distortion(
-    text: str, start: int, end: int, quote: str, around: str = ""
-) -> Distortion | None:
+def distortion(text: str, start: int, end: int, quote: str, around: str = "") -> Distortion | None:
     """What the quote ``text[start:end]`` of a message, without cuts, left out at its edges.
 
     ``text`` and ``quote`` are canonical; ``around`` is the rest of the quote's sentence in the
     answer, which can give back what the quote left out.
     """
+    text = _without_idle(text)
     found = _at_left(text, start, end, quote) or _at_right(text, start, end, quote)
     return _unless_given_back(found, around)
-
-
-def cut_distortion(
-    elided: Elided, text: str, quote: str, around: str = "", path: "tuple[int, ...] | None" = None
-) -> Distortion | None:
-    """The same for a quote with marked cuts and brackets that stands in the canonical ``text``."""
-    match = locate(elided, text)
-    if match is None:
-        return None
-    return marked_distortion(elided, match.spans, text, quote, around)
 
 
 def marked_distortion(
@@ -187,6 +201,7 @@ def marked_distortion(
 ) -> Distortion | None:
     """The same where the fragments stand at ``spans`` of ``text``."""
     start, end = spans[0][0], spans[-1][1]
+    text = _without_idle(text)
     for index, bracket in enumerate(elided.gaps):
         left, right = spans[index][1], spans[index + 1][0]
         gap = text[left:right]
@@ -216,6 +231,10 @@ def marked_distortion(
     return _unless_given_back(found_left or found_right, around)
 
 
+def _without_idle(text: str) -> str:
+    return _IDLE.sub(lambda found: "_" * len(found[0]), text)
+
+
 def _unless_given_back(found: Distortion | None, around: str) -> Distortion | None:
     if found is None or found.kind not in _GIVES_BACK:
         return found
@@ -230,6 +249,7 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
     before = text[begin:start]
     if not before.strip():
         return None
+
     def found(kind: str, words: str, at: int) -> Distortion:
         what = f"The quote leaves out “{_short(words.strip())}” before it ({kind})."
         return Distortion(kind, words.strip(), at, end, what)
@@ -241,7 +261,7 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
     if before[-1].isalpha() and quote[:1] in "$€£":
         unit = re.search(r"\w+\Z", before)
         return found("quantity", unit[0] if unit else before[-1], start - 1)
-    if condition := _opening_condition(before):
+    if _opening_condition(before):
         return found("condition", before, begin)
     clause = begin
     for stop in _CLAUSE.finditer(text, begin, start):
@@ -254,20 +274,29 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
     for kind, pattern in _GOVERNS:
         if pattern.search(governing):
             return found(kind, governing, start - len(governing))
-    if (condition := _CONDITIONS.search(governing)) and not _CONCEDES.match(governing.strip()):
+    if _CONDITIONS.search(governing) and not _CONCEDES.match(governing.strip()):
         return found("condition", governing, start - len(governing))
     return None
 
 
 def _opening_condition(before: str) -> bool:
     """Whether the sentence opens with a condition and the quote is what follows from it."""
-    opened = re.match(r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)", before)
+    opened = re.match(
+        r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)", before
+    )
     if not opened:
         return False
     word = opened[1].lower().split()
-    conditional = word[0] in ("if", "unless", "si", "s'il", "s'ils", "provided", "sauf", "sans") or (
-        " ".join(word) in ("à condition", "à moins", "as long", "tant que", "only if")
-    )
+    conditional = word[0] in (
+        "if",
+        "unless",
+        "si",
+        "s'il",
+        "s'ils",
+        "provided",
+        "sauf",
+        "sans",
+    ) or (" ".join(word) in ("à condition", "à moins", "as long", "tant que", "only if"))
     rest = before[opened.end() :]
     closed = len(re.findall(r",", rest))
     return conditional and closed <= 1 and len(before.split()) <= 25
@@ -296,7 +325,9 @@ def _at_right(text: str, start: int, end: int, quote: str) -> Distortion | None:
     if joined and not _CONCEDES.match(joined["word"]):
         word = joined["word"].lower()
         denies = re.search(r"\b(?:not|pas|never|jamais|no|non)$", word)
-        if word in ("si", "s'il", "s'ils") and re.match(r"\s*(?:\w+ment\b|tant|bien|peu)", rest[joined.end() :]):
+        if word in ("si", "s'il", "s'ils") and re.match(
+            r"\s*(?:\w+ment\b|tant|bien|peu)", rest[joined.end() :]
+        ):
             return None
         if word == "until":
             return None
@@ -316,7 +347,9 @@ def _question(text: str, start: int, end: int, quote: str) -> Distortion | None:
         asked = False
     else:
         between = tail[0][:-1] if tail and tail[1] else ""
-        asked = bool(tail and tail[1] == "?" and not _CLAUSE.search(between) and len(between.split()) <= 6)
+        asked = bool(
+            tail and tail[1] == "?" and not _CLAUSE.search(between) and len(between.split()) <= 6
+        )
     if asked == asks:
         return None
     if asks:
@@ -340,7 +373,10 @@ def _in_cut(gap: str, following: tuple[int, int], text: str) -> tuple[str, str] 
     bounds = sorted([*parts, *sentences])
     first = gap[: bounds[0][0]] if bounds else gap
     last = gap[bounds[-1][1] :] if bounds else gap
+    adjunct = bool(bounds) and _ADJUNCT.match(text, following[0])
     for kind, pattern in (*_GOVERNS, ("condition", _CONDITIONS)):
+        if adjunct or (kind == "hedge" and text[following[0] : following[1]].endswith("?")):
+            continue
         if pattern.search(last) and (bounds or len(last.split()) <= 2 * _REACH):
             return kind, last.strip()
     if counted := _COUNTS.search(last):
@@ -379,16 +415,12 @@ def _in_bracket(bracket: str, replaced: str) -> tuple[str, str] | None:
         return "quantity", replaced.strip() or said
     mine = {word.lower() for word in _NUMBER.findall(said)}
     theirs = {word.lower() for word in _NUMBER.findall(replaced)}
-    if mine != theirs and (theirs or mine) and not (theirs and not mine and not said[:1].isdigit() and _pronoun(said)):
+    if mine != theirs and (theirs or mine):
         return "quantity", replaced.strip() or said
     mine, theirs = set(_NAME.findall(said)), set(_NAME.findall(replaced))
     if theirs and mine and not (mine & theirs):
         return "name", replaced.strip()
     return None
-
-
-def _pronoun(text: str) -> bool:
-    return False
 
 
 def _in_edge_bracket(bracket: str, edge: str, *, before: bool) -> tuple[str, str] | None:

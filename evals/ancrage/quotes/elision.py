@@ -22,6 +22,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _CASE_BRACKET = re.compile(r"\[(\w{1,3})\](?=\w)")
+_ENDS = re.compile(r"\A\s*(?:…|\.{3,})\s*|\s*(?:…|\.{3,})\s*\Z")
 _DIGITS = re.compile(r"\d+")
 FINAL_PUNCTUATION = " .,;:!?…"
 
@@ -44,10 +45,15 @@ class ElidedMatch(NamedTuple):
     end: int
     gaps: tuple[str, ...]
     warnings: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where each fragment stands."""
 
 
-def read_elisions(quote: str) -> Elided | None:
-    """The fragments and gaps of ``quote``, or None where it marks no elision or says too little."""
+def read_elisions(quote: str, *, loose: bool = False) -> Elided | None:
+    """The fragments and gaps of ``quote``, or None where it marks no elision or says too little.
+
+    ``loose`` takes fragments of any length, to tell a cut that distorts from words that differ.
+    """
     raw = _CASE_BRACKET.sub(r"\1", quote)
     pieces, gaps = [""], list[str | None]()
     done = 0
@@ -73,7 +79,7 @@ def read_elisions(quote: str) -> Elided | None:
         fragments.append(fragment)
         spoken.append(position)
     bracketed = any(gap is not None for gap in gaps)
-    if not fragments or not _long_enough(fragments, kept, bracketed):
+    if not fragments or not (loose or _long_enough(fragments, kept, bracketed)):
         return None
     before = " ".join(filter(None, gaps[: spoken[0]]))
     after = " ".join(filter(None, gaps[spoken[-1] :]))
@@ -106,8 +112,11 @@ def initial_variants(fragment: str) -> tuple[str, ...]:
     return (fragment,)
 
 
-def locate(elided: Elided, text: str) -> ElidedMatch | None:
-    """Where the fragments stand in order in the canonical ``text``, each gap within its bound."""
+def locate(elided: Elided, text: str, *, loose: bool = False) -> ElidedMatch | None:
+    """Where the fragments stand in order in the canonical ``text``, each gap within its bound.
+
+    ``loose`` allows a bracket to stand for words with another number or negation.
+    """
     paths: list[tuple[tuple[int, int], ...]] = [()]
     for i, fragment in enumerate(elided.fragments):
         places = _occurrences(fragment, text)
@@ -115,7 +124,7 @@ def locate(elided: Elided, text: str) -> ElidedMatch | None:
             paths = [(place,) for place in places]
             continue
         gap = elided.gaps[i - 1]
-        bound = MAXIMUM_ELISION if gap is None else MAXIMUM_BRACKET
+        bound = MAXIMUM_ELISION if gap is None and not loose else MAXIMUM_BRACKET
         reached = []
         for place in places:
             nearest = max(
@@ -125,17 +134,17 @@ def locate(elided: Elided, text: str) -> ElidedMatch | None:
             )
             if nearest and place[0] - nearest[-1][1] <= bound:
                 replaced = text[nearest[-1][1] : place[0]]
-                if gap is None or _may_replace(gap, replaced):
+                if loose or gap is None or _may_replace(gap, replaced):
                     reached.append((*nearest, place))
         paths = reached
-    path = next((path for path in paths if _edges_hold(elided, text, path)), None)
+    path = next((path for path in paths if loose or _edges_hold(elided, text, path)), None)
     if path is None:
         return None
     gaps = tuple(text[left[1] : right[0]] for left, right in pairwise(path))
     warnings = tuple(
         f"The quote leaves out the negation “{word}”." for gap in gaps for word in negations(gap)
     )
-    return ElidedMatch(path[0][0], path[-1][1], gaps, warnings)
+    return ElidedMatch(path[0][0], path[-1][1], gaps, warnings, path)
 
 
 def _edges_hold(elided: Elided, text: str, path: tuple[tuple[int, int], ...]) -> bool:

@@ -134,7 +134,7 @@ def _face_to_face(text: str, alone: list[int], pairs: dict[int, int]) -> dict[in
         left, right = alone[index], alone[index + 1]
         marks = {text[left], text[right]}
         mixed = len(marks) == 2 and marks <= _DOUBLE and text[left] != "”"
-        if mixed and within[index] == within[index + 1] and not text[right - 1] == text[left]:
+        if mixed and within[index] == within[index + 1] and text[right - 1] != text[left]:
             found[left] = right
             index += 1
         index += 1

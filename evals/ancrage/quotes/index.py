@@ -16,9 +16,16 @@ from ancrage.quotes.diagnose import (
     shares_a_run,
     tokenise,
 )
-from ancrage.quotes.elision import MAXIMUM_ELISION, Elided, locate
+from ancrage.quotes.distortion import Distortion, distortion, marked_distortion
+from ancrage.quotes.elision import (
+    MAXIMUM_ELISION,
+    Elided,
+    locate,
+    read_elisions,
+)
+from ancrage.quotes.normalise import canonical
 from ancrage.quotes.verdict import HOLDERS, PASSED, Verdict, absent, found_elsewhere
-from ancrage.quotes.verify import Match, Needle, Source, Tier, exact, find
+from ancrage.quotes.verify import Match, Needle, Source, Tier, exact, find, without_markup
 from ancrage.quotes.words import WordIndex, words
 
 _ALTERED = 0.5
@@ -32,6 +39,10 @@ _LONG_RUN = 14
 _ENOUGH_WORDS = 3
 """Fewer words stand in many messages by chance: a near match in the cited one counts first."""
 _CANDIDATES = 5
+_LOOSEST = 10
+"""Characters, in all, of the fragments of a quote whose only fault may be its cuts."""
+_PLACES = 8
+"""Places of a message where the same words are looked at."""
 
 
 class Nearest(NamedTuple):
@@ -89,6 +100,64 @@ class QuoteIndex:
             return None
         start, end, tier, warnings = found
         return Verdict(tier, True, holder, start, end, PASSED[tier], None, (), warnings)
+
+    def distorted(self, quote: str, verdict: Verdict, around: str = "") -> Distortion | None:
+        """What the cut of a verbatim quote left out or changed; None where it holds.
+
+        ``around`` is the rest of the quote's sentence, which can give back what was left out.
+        """
+        source = self._sources[verdict.source_id or ""]
+        text = source.canonical
+        needle = Needle(quote)
+        if verdict.tier is Tier.ELIDED:
+            found = None
+            for elided in needle.elided:
+                if match := locate(elided, text):
+                    found = marked_distortion(elided, match.spans, text, needle.canonical, around)
+                    break
+            return found and self._placed(found, source)
+        found = None
+        for reading in (*needle.typographic, *needle.edges):
+            at, count = find_whole(reading, text), 0
+            while at >= 0 and count < _PLACES:
+                found = distortion(text, at, at + len(reading), needle.canonical, around)
+                if found is None:
+                    return None
+                at, count = find_whole(reading, text, at + 1), count + 1
+            if found:
+                break
+        return found and self._placed(found, source)
+
+    def loosely(
+        self, quote: str, source_ids: Sequence[str], around: str = ""
+    ) -> tuple[Verdict, Distortion | None] | None:
+        """A quote whose words stand, in order and nearly together, but for its cuts and brackets.
+
+        The tier is that of a marked cut. None where words differ, or where nothing but the
+        length of the fragments speaks against the cut.
+        """
+        elided = read_elisions(without_markup(quote), loose=True)
+        if elided is None or sum(map(len, elided.fragments)) < _LOOSEST:
+            return None
+        for source_id in source_ids:
+            source = self._sources.get(source_id)
+            match = source and locate(elided, source.canonical, loose=True)
+            if not source or not match:
+                continue
+            found = marked_distortion(
+                elided, match.spans, source.canonical, canonical(quote), around
+            )
+            glossed = not any(gap.strip() for gap in match.gaps)
+            if found is None and not glossed:
+                continue
+            start, end = source.span(match.start, match.end)
+            verdict = Verdict(Tier.ELIDED, True, source_id, start, end, PASSED[Tier.ELIDED])
+            return verdict, found and self._placed(found, source)
+        return None
+
+    def _placed(self, found: Distortion, source: Source) -> Distortion:
+        start, end = source.span(found.start, max(found.start + 1, found.end))
+        return found._replace(start=start, end=end)
 
     def _diagnose(self, quote: str, source_ids: Sequence[str]) -> Verdict:
         if not speaks(quote):

@@ -44,7 +44,7 @@ _CODE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One paragraph, heading or table cell: ``text[start:end]``, without the marks of its margin."""
+    """A paragraph, heading or table cell: ``text[start:end]``, without the marks of its margin."""
 
     start: int
     end: int

@@ -21,6 +21,9 @@ _MARKUP = re.compile(
     rf"(?P<entity>{_ENTITY})|{TAG}|(?P<escape>\\(?=[!-/:-@\[-`{{-~]))|(?P<open><<(?=[^<\n]{{1,2000}}>>))"
     r"|(?P<shut>(?<=[^>\n])>>)|(?P<ticks>``(?=[^`\n]{1,2000}''))|(?P<double>(?<=[^'\n])'')"
 )
+_INLINE = frozenset(
+    ["a", "abbr", "b", "bdi", "cite", "citation", "code", "data", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "quote", "ref", "reference", "s", "samp", "small", "source", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "verbatim"]
+)
 _QUOTING = frozenset({"q", "blockquote", "quote", "verbatim", "citation", "cite"})
 
 
@@ -41,9 +44,8 @@ def surface(text: str) -> str:
             plain = unescape(written)
             return plain + PAD * (len(written) - len(plain)) if len(plain) == 1 else written
         if found["tag"]:
-            if found["tag"].lower() == "br":
-                return " " + PAD * (len(written) - 1)
-            return PAD * len(written)
+            inline = found["tag"].lower() in _INLINE
+            return (PAD if inline else " ") + PAD * (len(written) - 1)
         if found["open"] or found["ticks"]:
             opened[written] += 1
             return ("«" if found["open"] else "“") + PAD

@@ -3,6 +3,7 @@
 import re
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from html import unescape
 from typing import NamedTuple
 
 from ancrage.quotes.boundary import find_whole, speaks
@@ -72,15 +73,26 @@ class Source:
 _EMPHASIS = re.compile(
     r"(?<![\w*])(\*{1,3})(?=\S)([^*]+)(?<=\S)\1(?![\w*])|(?<!\w)(_{1,3})(?=\S)([^_]+)(?<=\S)\3(?!\w)"
 )
+_TAGS = re.compile(r"</?([A-Za-z][A-Za-z0-9-]{0,20})(?:\s[^<>]{0,400})?/?>")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LINE_MARK = re.compile(r"\n[ \t]*>[ \t>]*")
 
 
 def without_markup(quote: str) -> str:
-    """``quote`` without Markdown emphasis and without the marks of a block quote's next lines."""
+    """``quote`` as a reader sees it: without emphasis, tags, escapes, entities, and the marks of
+    a block quote's next lines."""
     plain = _LINE_MARK.sub("\n", quote)
+    if "&" in plain or "<" in plain or "\\" in plain:
+        plain = _ESCAPE.sub(r"\1", _TAGS.sub(_blank, unescape(plain)))
+    if "*" not in plain and "_" not in plain:
+        return plain
     for _ in range(2):
         plain = _EMPHASIS.sub(lambda found: found[2] or found[4], plain)
     return plain
+
+
+def _blank(tag: re.Match[str]) -> str:
+    return " " if tag[1].lower() in ("br", "p", "li", "div") else ""
 
 
 class Needle:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ancrage.domain import Evaluation, Output, OutputState, Score, Scored
+from ancrage.domain import Anchors, Evaluation, Output, OutputState, Score, Scored
 from ancrage.evaluator import Evaluator, Subject
 from ancrage.redact import told
 from ancrage.runs.shield import CASE_SECONDS, shielded
@@ -26,7 +26,18 @@ async def evaluate(
         evaluations=tuple(
             [await _checked(evaluator, subject, seconds) for evaluator in evaluators]
         ),
+        anchors=_anchors(subject),
     )
+
+
+def _anchors(subject: Subject) -> Anchors | None:
+    """How the answer was read; None where a parser of the user's own cannot read it."""
+    from ancrage.anchors import anchors
+
+    try:
+        return anchors(subject)
+    except Exception:  # noqa: BLE001  the checks say so, each for itself
+        return None
 
 
 def unscored(output: Output, evaluators: Sequence[Evaluator], reason: str) -> Scored:

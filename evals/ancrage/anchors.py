@@ -1,0 +1,158 @@
+"""How an answer was read: its quotes, what each was held against, and what came of it.
+
+Computed once for an answer (``Subject.readings``) and shared by all checks, the report and the
+record.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ancrage.citations.model import QuotedPassage
+from ancrage.citations.unrecognised import unrecognised
+from ancrage.domain import Anchors, Passage, QuoteRecord
+from ancrage.quotes import Verdict, canonical, find_passage
+from ancrage.quotes.distortion import Distortion
+
+if TYPE_CHECKING:
+    from ancrage.evaluator import Subject
+    from ancrage.studies import IndexedStudy
+
+_SENTENCE_END = re.compile(r"[.!?…][\"»”’)]?\s|\n")
+_AROUND = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A quote of an answer and what it was held against."""
+
+    quote: QuotedPassage
+    cited: tuple[str, ...] = ()
+    """The messages given to it, those that exist."""
+    verdict: Verdict | None = None
+    """None where it was held against nothing."""
+    distortion: Distortion | None = None
+    """What its cut left out or changed, where its words are verbatim."""
+
+    @property
+    def diagnosis(self) -> str | None:
+        """Why the quote fails, or None."""
+        if self.distortion:
+            return "distorted"
+        return self.verdict.diagnosis if self.verdict else None
+
+
+def read(subject: "Subject") -> tuple[Reading, ...]:
+    """Each quote of the answer, in order, held against what it cites."""
+    quotes = [quote for quote in subject.citations.quotes if quote.mention is None]
+    source = subject.source
+    if source is None:
+        return tuple(Reading(quote) for quote in quotes)
+    readings = (_read(subject, source, quote) for quote in quotes)
+    return tuple(reading for reading in readings if reading)
+
+
+def _read(subject: "Subject", source: "IndexedStudy", quote: QuotedPassage) -> Reading | None:
+    cited = tuple(source.cited(quote))
+    if not cited:
+        return Reading(quote)
+    index, words = source.quotes, quote.text
+    around = sentence_around(subject.text, quote)
+    verdict = _in_every(source, quote)
+    if verdict.passed:
+        return Reading(quote, cited, verdict, index.distorted(words, verdict, around))
+    if verdict.diagnosis != "elsewhere" and (loose := index.loosely(words, cited, around)):
+        return Reading(quote, cited, *loose)
+    if stands_in_questionnaire(subject, words):
+        return None
+    if quote.family == "—" and verdict.diagnosis in ("absent", "translated"):
+        return None  # a line that begins with a dash and says what the message says
+    return Reading(quote, cited, verdict)
+
+
+def _in_every(source: "IndexedStudy", quote: QuotedPassage) -> Verdict:
+    """The verdict on a quote: it stands in one of the messages of each bracket that is its own."""
+    brackets = [
+        [message.id for token in citation.messages if (message := source.message(token.text))]
+        for citation in quote.citations
+    ]
+    brackets = [ids for ids in brackets if ids]
+    if quote.rule == "shared":
+        brackets = [[message_id for ids in brackets for message_id in ids]]
+    verdict = source.quotes.verify(quote.text, brackets[0])
+    for ids in brackets[1:] if verdict.passed else ():
+        other = source.quotes.verify(quote.text, ids)
+        if not other.passed:
+            return other
+    return verdict
+
+
+def stands_in_questionnaire(subject: "Subject", words: str) -> bool:
+    """Whether ``words`` repeat a question, an option, the study's title or the conversation."""
+    given = subject.case.input
+    study = subject.source.study if subject.source else None
+    texts = [given.question, *(turn.content for turn in given.history if turn.role != "tool")]
+    if study:
+        texts += [study.title, *(question.text for question in study.questions)]
+        options = {
+            canonical(option).casefold().rstrip(" .!?…")
+            for question in study.questions
+            for option in question.options
+        }
+        if canonical(words).casefold().rstrip(" .!?…") in options:
+            return True
+    return any(find_passage(words, text) for text in texts if text)
+
+
+def sentence_around(text: str, quote: QuotedPassage) -> str:
+    """The rest of the sentence, and of the line, in which a quote stands; its citations apart."""
+    before = text[max(0, quote.start - _AROUND) : quote.start]
+    after = text[quote.end : quote.end + _AROUND]
+    for citation in quote.citations:
+        if quote.end <= citation.start:
+            after = after.replace(citation.text, " ")
+    before = re.sub(r"\[[^\[\]]{1,80}\]", " ", _SENTENCE_END.split(before)[-1])
+    return before + " " + _SENTENCE_END.split(after)[0]
+
+
+def anchors(subject: "Subject") -> Anchors:
+    """What anchors the answer: counts, and one record a quote."""
+    found = subject.citations
+    source = subject.source
+    return Anchors(
+        citations=len(found.citations),
+        references=sum(len(citation.questions) for citation in found.citations),
+        messages=sum(len(citation.messages) for citation in found.citations),
+        quotes=tuple(_record(subject, source, reading) for reading in subject.readings),
+        unrecognised=unrecognised(subject.text, subject.grammar, found).shapes,
+    )
+
+
+def _record(subject: "Subject", source: "IndexedStudy | None", reading: Reading) -> QuoteRecord:
+    quote, verdict = reading.quote, reading.verdict
+    passage = None
+    if reading.distortion and source and verdict and verdict.source_id:
+        held = source.message(verdict.source_id)
+        if held:
+            span = reading.distortion
+            passage = Passage.of(held.text, span.start, span.end)
+    elif verdict and source:
+        passage = source.passage(verdict)
+    language = source_language = None
+    if verdict and verdict.diagnosis and source and verdict.source_id:
+        from ancrage.quotes.language import detect
+
+        held = source.message(verdict.source_id)
+        language = detect(quote.text)
+        source_language = (held.language or detect(held.text)) if held else None
+    return QuoteRecord(
+        evidence=Passage.of(subject.text, quote.inner_start, quote.inner_end),
+        cited=reading.cited,
+        rule=quote.rule,
+        tier=str(verdict.tier) if verdict else None,
+        diagnosis=reading.diagnosis,
+        source_id=verdict.source_id if verdict else None,
+        source_passage=passage,
+        language=language,
+        source_language=source_language,
+    )
