@@ -22,7 +22,9 @@ _MARKUP = re.compile(
     r"|(?P<shut>(?<=[^>\n])>>)|(?P<ticks>``(?=[^`\n]{1,2000}''))|(?P<double>(?<=[^'\n])'')"
 )
 _INLINE = frozenset(
-    ["a", "abbr", "b", "bdi", "cite", "citation", "code", "data", "del", "em", "font", "i", "ins", "kbd", "mark", "q", "quote", "ref", "reference", "s", "samp", "small", "source", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "verbatim"]
+    {"a", "abbr", "b", "cite", "citation", "code", "del", "em", "font", "i", "ins", "mark"}
+    | {"q", "quote", "ref", "reference", "s", "small", "source", "span", "strong", "sub", "sup"}
+    | {"tt", "u", "verbatim"}
 )
 _QUOTING = frozenset({"q", "blockquote", "quote", "verbatim", "citation", "cite"})
 
