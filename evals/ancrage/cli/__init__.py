@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 GROUPS: dict[str, dict[str, str]] = {
     "Every day, in this order": {
+        "init": "start",
         "snapshot": "snapshot",
         "experiment": "experiment",
         "report": "report",
@@ -35,6 +36,14 @@ GROUPS: dict[str, dict[str, str]] = {
         "gate": "compare",
         "baseline": "compare",
         "history": "compare",
+    },
+    "To begin with": {
+        "demo": "start",
+        "doctor": "start",
+    },
+    "Runs": {
+        "runs": "runs",
+        "export": "runs",
     },
     "Langfuse": {
         "push": "langfuse",

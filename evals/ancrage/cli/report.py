@@ -3,13 +3,16 @@
 from pathlib import Path
 
 from ancrage.cli.shell import Size, command
+from ancrage.cli.shield import print_utf8
 from ancrage.errors import ExitCode, UsageError
 
 
 @command(
     help={
         "run": "Run to report on: its id, its beginning, or its folder (default: the latest).",
-        "html": "File to write the HTML report to (default: report.html in the run's folder).",
+        "html": "File to write the HTML report to, - prints it (default: report.html in the "
+        "run's folder).",
+        "json": "File to write the figures to as JSON, - prints them (default: none).",
         "open": "Open the HTML report in the browser.",
         "worst": "How many of the worst answers to print.",
     },
@@ -19,6 +22,7 @@ from ancrage.errors import ExitCode, UsageError
 def report(
     run: str = "",
     html: str = "",
+    json: str = "",
     open: bool = False,
     worst: Size = 5,
 ) -> ExitCode:
@@ -26,16 +30,32 @@ def report(
 
     Exits 3 when the run, or its scoring, is incomplete: what there is of it is reported.
     """
-    from ancrage.report.terminal import print_run
+    from ancrage.files import write_atomic
+    from ancrage.report.data import read_report
+    from ancrage.report.html import render, write_html
+    from ancrage.report.terminal import console, overview
+    from ancrage.report.terminal import show as display
     from ancrage.runs import find_run
 
+    if html == json == "-":
+        raise UsageError("--html - and --json - both print: give one")
     folder = find_run(run)
-    path = Path(html) if html else folder.path / "report.html"
+    path = Path(html) if html not in ("", "-") else folder.path / "report.html"
     if not path.parent.is_dir():
         raise UsageError(f"--html {html}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise UsageError(f"--html {html}: is a folder; name a file in it")
-    found = print_run(folder, worst=worst, html=path)
+    found = read_report(folder, worst=worst)
+    if html == "-":
+        print_utf8(render(found))
+        return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+    write_html(found, path)
+    if json == "-":
+        print_utf8([found.figures()])
+    else:
+        display(overview(found, path), console())
+    if json not in ("", "-"):
+        write_atomic(Path(json), found.figures())
     if open:
         import webbrowser
 

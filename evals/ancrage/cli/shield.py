@@ -11,7 +11,7 @@ import sys
 import threading
 import traceback
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 from typing import TextIO
@@ -120,6 +120,14 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
     return "".join(
         c if c.isascii() else "" if unicodedata.combining(c) else "?" for c in letters
     ), error.end
+
+
+def print_utf8(pieces: Iterable[str]) -> None:
+    """Print what another program reads: UTF-8, whatever encoding the terminal has."""
+    sys.stdout.flush()
+    for piece in pieces:
+        sys.stdout.buffer.write(piece.encode())
+    sys.stdout.buffer.flush()
 
 
 def prepare_streams() -> None:

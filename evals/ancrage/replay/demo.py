@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 from ancrage.domain import JsonValue, Study
 from ancrage.errors import UsageError
 from ancrage.llm import Tool
 from ancrage.replay.agent import ToolCallingAgent
+from ancrage.setup.demonstration import demonstration
 
-STUDIES = Path(__file__).resolve().parents[3] / "snapshots" / "demo" / "studies"
+STUDIES = demonstration() / "studies"
 
 _PROMPTS = {
     "fr": (

@@ -1,6 +1,7 @@
 """What a report is made of: a run's view and its figures."""
 
 import heapq
+import json
 import os
 import re
 from collections import Counter
@@ -56,6 +57,23 @@ class Report:
     def snapshot(self) -> str:
         """Where the snapshot lies, seen from here."""
         return os.path.relpath(self.view.snapshot.path)
+
+    def figures(self) -> str:
+        """The figures as JSON: the run, its states, a row a failure mode, its anchors."""
+        run = self.view.run
+        values = {
+            "run": run.id,
+            "kind": run.kind,
+            "state": run.state.value,
+            "snapshot": run.snapshot.hash,
+            "incomplete": self.incomplete,
+            "cases": self.cases,
+            "states": dict(self.states),
+            "with_findings": self.with_findings,
+            "modes": [mode.model_dump(mode="json") | {"rate": mode.rate} for mode in self.modes],
+            "anchors": self.view.anchors.model_dump(mode="json"),
+        }
+        return json.dumps(values, ensure_ascii=False, indent=1) + "\n"
 
     @property
     def failing_quotes(self) -> int:

@@ -1,0 +1,92 @@
+"""What runs there are, and their figures for other tools: ``runs`` and ``export``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ancrage.cli.shell import Count, command
+from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
+
+if TYPE_CHECKING:
+    from ancrage.runs import RunFolder
+
+
+@command(
+    help={
+        "last": "How many of the newest runs.",
+        "kind": "Only runs of this kind, such as audit or replay (default: all).",
+    },
+    example="runs --last 5",
+)
+def runs(last: Count = 20, kind: str = "") -> ExitCode:
+    """List the runs, newest first, with the names they go by.
+
+    Each run can be named by its number (latest, latest~1, …), by its id, or by the beginning of
+    its id.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from ancrage.report.terminal import console, show
+    from ancrage.report.text import line
+    from ancrage.runs import RUNS, list_runs
+
+    found = list(reversed(list_runs()))
+    if not found:
+        raise UsageError(f"no run in {RUNS}/; make one with: {called('experiment')}")
+    table = Table("Name", "Run", "Kind", "State", "Cases", box=box.SIMPLE_HEAD, pad_edge=False)
+    chosen = [(back, each) for back, each in enumerate(found) if kind in ("", each.run.kind)]
+    for back, folder in chosen[:last]:
+        run = folder.run
+        table.add_row(
+            f"latest~{back}" if back else "latest",
+            Text(line(folder.path.name), overflow="fold"),
+            line(run.kind),
+            Text(run.state.value, "" if run.state.value == "complete" else "yellow"),
+            str(run.counts.get("cases", 0)),
+        )
+    out = console()
+    show(table, out)
+    if len(chosen) > last:
+        out.print(f"and {len(chosen) - last} older ones (--last {len(chosen)})")
+    return ExitCode.OK
+
+
+@command(
+    help={
+        "run": "Run to export: its id, its beginning, its folder, or latest (default: the latest).",
+        "rows": "What a row is.",
+        "out": "File to write, .csv, .jsonl or .parquet; - prints CSV "
+        "(default: RUN-ROWS.csv in this folder).",
+    },
+    positional=("run",),
+    example="export latest --rows findings --out findings.csv",
+)
+def export(
+    run: str = "",
+    rows: Literal["answers", "scores", "findings", "quotes"] = "answers",
+    out: str = "",
+) -> ExitCode:
+    """Write a run as a flat table, for a spreadsheet or a notebook.
+
+    Cells that a spreadsheet would take for a formula begin with an apostrophe.
+    """
+    from ancrage.report.export import lines, rows_of, write
+    from ancrage.report.terminal import console
+    from ancrage.runs import RunView, find_run
+
+    folder: RunFolder = find_run(run)
+    found = rows_of(RunView(folder), rows)
+    if out == "-":
+        from ancrage.cli.shield import print_utf8
+
+        print_utf8(lines(found, "csv"))
+        return ExitCode.OK
+    path = Path(out or f"{folder.path.name}-{rows}.csv")
+    count = write(found, path)
+    console().print(f"{path}: {count} {rows}", soft_wrap=True)
+    return ExitCode.OK
+
+
+tasks = (runs, export)

@@ -1,0 +1,1 @@
+"""A first project: what its files hold, the configuration that reads them, and what is missing."""
