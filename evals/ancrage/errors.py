@@ -43,10 +43,15 @@ class GateError(AncrageError):
     exit_code = ExitCode.BELOW_GATE
 
 
+_PLAIN = {"extra_forbidden": "is no field of it", "missing": "is missing"}
+"""What pydantic calls by its own names."""
+
+
 def describe(error: "ValidationError") -> str:
     """The first fault in one line, ``field: what is wrong``, and how many others there are."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     first = faults[0]
     field = ".".join(str(part) for part in first["loc"]) or "value"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{field}: {first['msg'].removeprefix('Value error, ')}{more}"
+    words = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
+    return f"{field}: {words}{more}"

@@ -10,6 +10,7 @@ import click
 
 from ancrage import __version__
 from ancrage.cli import GROUPS, MODULES, find_command
+from ancrage.cli.project import enter_project
 from ancrage.cli.shell import Command, explain
 from ancrage.cli.shield import (
     perform,
@@ -67,7 +68,9 @@ def run(arguments: Sequence[str]) -> int:
         nonlocal command
         command = find_command(name)
 
-    return perform(name, load) or (_run(command, rest) if command else ExitCode.INTERNAL)
+    if failed := perform(name, load):
+        return failed
+    return _run(command, rest if name == "init" else enter_project(rest))  # type: ignore[arg-type]
 
 
 def _unknown(name: str) -> None:

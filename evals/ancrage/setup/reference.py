@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -232,7 +233,7 @@ def docstrings(model: type[BaseModel]) -> dict[str, str]:
             continue
         body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
         statements = body.body if isinstance(body, ast.ClassDef) else []
-        for field, after in zip(statements, statements[1:], strict=False):
+        for field, after in pairwise(statements):
             if (
                 isinstance(field, ast.AnnAssign)
                 and isinstance(field.target, ast.Name)
