@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field, PositiveFloat, ValidationError, model_validator
+from pydantic import Field, PositiveFloat, model_validator
 
-from ancrage.compare.results import Group, Mode, Origin, Results
-from ancrage.domain import Frozen, OutputState
+from ancrage.compare.results import Anchoring, Group, Mode, Origin, Results
+from ancrage.domain import Frozen, OutputState, RunState
 from ancrage.errors import UsageError, describe
 
 FOLDER = "baselines"
@@ -29,6 +29,9 @@ class BaselineRun(Frozen):
     """The score of each failing case, by mode and case."""
     unscored: dict[str, tuple[str, ...]] = {}
     """The unscored cases, by mode."""
+    anchors: dict[str, Anchoring] = {}
+    """How many citations and quotes each answer has, by case."""
+    different_quotes: int | None = None
 
 
 class Baseline(Frozen):
@@ -60,9 +63,13 @@ def write_baseline(name: str, group: Group, root: Path) -> Path:
     """Record ``group`` as the baseline ``name`` under ``root``; returns the file.
 
     Raises:
-        UsageError: the runs do not have the same cases, or have none.
+        UsageError: a run is not complete or a mock, or the runs do not have the same cases, or none.
     """
-    if not all(each.cases == group[0].cases for each in group):
+    if unfinished := [run.origin.id for run in group if run.origin.state is not RunState.COMPLETE]:
+        raise UsageError(f"{unfinished[0]} is not complete; a baseline must be")
+    if mocks := [run.origin.id for run in group if run.origin.mock]:
+        raise UsageError(f"{mocks[0]} was answered by a mock; a baseline must be real")
+    if not all(run.cases == group[0].cases for run in group):
         raise UsageError("the repeats do not have the same cases; record one run alone")
     if not group[0].cases:
         raise UsageError(f"{group[0].origin.id} has no case: nothing to compare with later")
@@ -72,13 +79,11 @@ def write_baseline(name: str, group: Group, root: Path) -> Path:
     baseline = Baseline(
         recorded=datetime.now(UTC),
         studies={study: tuple(cases) for study, cases in sorted(studies.items())},
-        runs=tuple(_pack(each) for each in group),
+        runs=tuple(_pack(run) for run in group),
     )
     path = baseline_path(name, root)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".tmp")
-    draft.write_text(baseline.model_dump_json(indent=1, exclude_none=True) + "\n", encoding="utf-8")
-    draft.replace(path)
+    write_atomic(path, baseline.model_dump_json(indent=1, exclude_defaults=True) + "\n")
     return path
 
 
@@ -99,7 +104,15 @@ def read_baseline(name: str, root: Path) -> Group:
     Raises:
         UsageError: there is no such baseline, or its file is damaged.
     """
-    return unpack(load_baseline(name, root))
+    path = baseline_path(name, root)
+    if not path.exists():
+        raise UsageError(
+            f"no baseline {name!r} ({path}); record one: invoke gate RUN --save {name}"
+        )
+    baseline = read_model(path, Baseline)
+    listed = [(case, study) for study, cases in baseline.studies.items() for case in cases]
+    position = {case: at for at, (case, _) in enumerate(listed)}
+    return tuple(_unpack(run, listed, position) for run in baseline.runs)
 
 
 def find_reference(name: str | None, root: Path) -> Group | str | None:
@@ -110,25 +123,6 @@ def find_reference(name: str | None, root: Path) -> Group | str | None:
         return read_baseline(name, root)
     except UsageError as error:
         return str(error)
-
-
-def load_baseline(name: str, root: Path) -> Baseline:
-    """The baseline's file as it is.
-
-    Raises:
-        UsageError: as ``read_baseline``.
-    """
-    path = baseline_path(name, root)
-    try:
-        return Baseline.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise UsageError(
-            f"no baseline {name!r} ({path}); record one: invoke baseline set RUN --name {name}"
-        ) from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValidationError as error:
-        raise UsageError(f"{path}: {describe(error)}") from None
 
 
 def _pack(results: Results) -> BaselineRun:
@@ -145,14 +139,9 @@ def _pack(results: Results) -> BaselineRun:
         states={case: state for case, state in states if state is not OutputState.OK},
         failing=failing,
         unscored=unscored,
+        anchors=results.anchors,
+        different_quotes=results.different_quotes,
     )
-
-
-def unpack(baseline: Baseline) -> Group:
-    """The outcomes that a baseline's file stands for."""
-    listed = [(case, study) for study, cases in baseline.studies.items() for case in cases]
-    position = {case: at for at, (case, _) in enumerate(listed)}
-    return tuple(_unpack(run, listed, position) for run in baseline.runs)
 
 
 def _unpack(
@@ -170,4 +159,6 @@ def _unpack(
         studies=tuple(study or None for _, study in listed),
         states=tuple(run.states.get(case, OutputState.OK) for case, _ in listed),
         values=values,
+        anchors=dict(run.anchors),
+        different_quotes=run.different_quotes,
     )

@@ -8,13 +8,13 @@ import numpy as np
 
 from ancrage.compare import figures
 from ancrage.compare.compatible import same_data
-from ancrage.compare.growing import anytime_p
+from ancrage.compare.growing import Look, look
 from ancrage.compare.model import Comparison, ModeComparison, Side
-from ancrage.compare.paired import Ignored, common_cases, outcomes, side
-from ancrage.compare.policy import Policy
+from ancrage.compare.paired import Ignored
+from ancrage.compare.pairing import common_cases, outcomes, side
+from ancrage.compare.policy import DOUBT, Policy
 from ancrage.compare.results import Group
-from ancrage.domain import Frozen, RunState
-from ancrage.stats import consistency
+from ancrage.domain import Frozen, OutputState, RunState
 from ancrage.stats.intervals import Floats
 
 
@@ -30,7 +30,8 @@ class Check(Frozen):
     """One thing looked at."""
 
     name: str
-    """``run``, ``items``, ``coverage``, ``ceiling``, ``regression``, ``flips`` or ``baseline``."""
+    """``run``, ``items``, ``answers``, ``anchors``, ``coverage``, ``ceiling``, ``regression`` or
+    ``baseline``."""
     mode: str | None
     outcome: Outcome
     message: str
@@ -39,19 +40,23 @@ class Check(Frozen):
 
 
 def run_checks(policy: Policy, candidate: Group) -> Iterator[Check]:
-    """Whether the runs are complete and have enough cases."""
-    for each in candidate:
-        origin = each.origin
+    """Whether the runs are complete, real, and have enough cases."""
+    for run in candidate:
+        origin = run.origin
+        if origin.mock:
+            message = f"{origin.id} was answered by a mock: it says nothing of the assistant"
+            yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
+            continue
         if origin.state is RunState.COMPLETE:
             yield Check(
                 name="run", mode=None, outcome=Outcome.PASSED, message=f"{origin.id} is complete"
             )
             continue
-        answered = f"{len(each.completed)} of {len(each.cases)} cases answered"
-        message = f"{origin.id} is {origin.state.value}: {answered}"
+        ended = sum(state is not OutputState.NOT_RUN for state in run.states)
+        message = f"{origin.id} is {origin.state.value}: {ended} of {len(run.cases)} cases answered"
         yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
     cases = common_cases(candidate)
-    if any(len(each.cases) != len(cases) for each in candidate):
+    if any(len(run.cases) != len(cases) for run in candidate):
         message = "the repeats do not have the same cases"
         yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
     items = len(cases)
@@ -64,6 +69,44 @@ def run_checks(policy: Policy, candidate: Group) -> Iterator[Check]:
     )
 
 
+_SAME = 0.5
+"""An assistant that gives one and the same answer to more than this share of cases says nothing."""
+
+
+def anchor_checks(
+    policy: Policy, candidate: Group, comparison: Comparison | None
+) -> Iterator[Check]:
+    """Whether the answers say and cite enough for low rates of failure to mean something."""
+    texts = Counter(text for run in candidate for text in run.answers.values())
+    answers = texts.total()
+    most = max(texts.values(), default=0)
+    if answers > len(candidate) and most > _SAME * answers:
+        message = f"{most} of {answers} answers are one and the same text"
+        yield Check(name="answers", mode=None, outcome=Outcome.UNKNOWN, message=message)
+    read = [answer for run in candidate for answer in run.anchors.values()]
+    if read:
+        cited = sum(answer.citations + answer.quotes for answer in read)
+        message = f"{cited} citations and quotes in {len(read)} answers"
+        message += f", at least {policy.minimum_citations} asked for"
+        enough = cited >= policy.minimum_citations
+        yield _anchored(message, enough=enough)
+    if policy.minimum_quotes_per_answer is not None:
+        held = sum(answer.held for answer in read)
+        mean = held / len(read) if read else 0.0
+        message = f"{held} quotes held against a message in {len(read)} answers, {mean:.2f} each"
+        message += f", at least {policy.minimum_quotes_per_answer:g} each asked for"
+        yield _anchored(message, enough=bool(read) and mean >= policy.minimum_quotes_per_answer)
+    for change in comparison.collapsed if comparison else ():
+        message = f"{change.what}: {change.first:g} → {change.second:g} in {change.second_of} "
+        message += "answers; what is not there cannot be wrong, so the rates say nothing"
+        yield _anchored(message, enough=False)
+
+
+def _anchored(message: str, *, enough: bool) -> Check:
+    outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
+    return Check(name="anchors", mode=None, outcome=outcome, message=message)
+
+
 def mode_checks(
     policy: Policy, candidate: Group, modes: list[str], ignored: Ignored
 ) -> Iterator[Check]:
@@ -72,7 +115,7 @@ def mode_checks(
         message = "no failure mode was scored: invoke score"
         yield Check(name="coverage", mode=None, outcome=Outcome.UNKNOWN, message=message)
     for mode in modes:
-        absent = [each.origin.id for each in candidate if mode not in each.modes]
+        absent = [run.origin.id for run in candidate if mode not in run.modes]
         if absent:
             message = f"no evaluator scored {mode} in {absent[0]}"
             yield Check(name="coverage", mode=mode, outcome=Outcome.UNKNOWN, message=message)
@@ -87,8 +130,6 @@ def mode_checks(
         yield _coverage(policy, mode, found, candidate)
         if mode in policy.ceilings:
             yield _ceiling(policy.ceilings[mode], mode, side(found, None), cases, found)
-        if policy.maximum_flips is not None:
-            yield _flips(policy.maximum_flips, mode, found)
 
 
 def _coverage(policy: Policy, mode: str, found: Floats, candidate: Group) -> Check:
@@ -104,7 +145,7 @@ def _coverage(policy: Policy, mode: str, found: Floats, candidate: Group) -> Che
 
 
 def _commonest_reason(mode: str, candidate: Group) -> str | None:
-    reasons = Counter(why for each in candidate for why in each.reasons.get(mode, {}).values())
+    reasons = Counter(why for run in candidate for why in run.reasons.get(mode, {}).values())
     return reasons.most_common(1)[0][0][:160] if reasons else None
 
 
@@ -132,26 +173,6 @@ def _ceiling(ceiling: float, mode: str, rate: Side, cases: tuple[str, ...], foun
     )
 
 
-def _flips(most: float, mode: str, found: Floats) -> Check:
-    repeats = found.shape[1]
-    if repeats < 2:
-        message = f"at most {most:.1%} of cases may flip, but one run shows no flip: use --repeat"
-        return Check(name="flips", mode=mode, outcome=Outcome.UNKNOWN, message=message)
-    seen = consistency(found, len(found))
-    low = seen.flips / seen.cases if seen.cases else 0.0
-    high = (seen.flips + seen.missing) / seen.cases if seen.cases else 1.0
-    outcome = Outcome.UNKNOWN
-    if low > most:
-        outcome = Outcome.FAILED
-    elif high <= most:
-        outcome = Outcome.PASSED
-    message = f"{seen.flips} of {seen.cases} cases flip over {repeats} repeats ({low:.1%})"
-    message += f", at most {most:.1%} allowed"
-    if seen.missing:
-        message += f"; {seen.missing} without a score in every repeat"
-    return Check(name="flips", mode=mode, outcome=outcome, message=message)
-
-
 def regressions(
     policy: Policy,
     candidate: Group,
@@ -171,7 +192,8 @@ def regressions(
             message = f"the baseline's run {origin.id} is {origin.state.value}"
             yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
     if not same_data(baseline, candidate):
-        message = "the baseline was recorded on other data; record one on this snapshot"
+        message = "the baseline was recorded on other data; record one on this snapshot: "
+        message += "invoke gate RUN --save NAME"
         yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
     # A run that stopped half-way may have been stopped because of what someone saw.
     growing = policy.repeated_looks or any(
@@ -183,30 +205,47 @@ def regressions(
         found = looked.get(name)
         if found is None:
             continue
-        p = found.adjusted_p
+        seen = None
         if growing and found.problem is None:
-            p = family * anytime_p(
+            seen = look(
                 baseline,
                 candidate,
                 name,
                 clustered=comparison.clustered,
                 ignored=ignored.get(name, frozenset()),
             )
-            p = min(1.0, p)
-        yield _regression(policy, found, p, anytime=growing)
+            seen = seen._replace(p=min(1.0, family * seen.p))
+        yield _regression(policy, found, seen, _renewal(policy, baseline, found))
 
 
-def _regression(policy: Policy, found: ModeComparison, p: float | None, *, anytime: bool) -> Check:
-    change = found.difference
+def _renewal(policy: Policy, baseline: Group, found: ModeComparison) -> str:
+    """How to bring a recorded baseline to the evaluators of today; empty when it is a run."""
+    if baseline[0].view is not None or found.mode not in baseline[0].modes:
+        return ""
+    name, run = policy.baseline, baseline[0].origin.id
+    return f"; renew the baseline: invoke score {run}, then invoke gate {run} --save {name}"
+
+
+def _regression(policy: Policy, found: ModeComparison, seen: Look | None, renewal: str) -> Check:
+    """``seen`` is what a run under way says; None for one that is looked at once."""
+    change, p = found.difference, found.adjusted_p if seen is None else seen.p
     if found.problem or change is None or p is None:
-        message = found.problem or "no case is scored both here and in the baseline"
+        message = "no case is scored both here and in the baseline"
+        if found.problem:
+            message = found.problem + renewal
         return Check(name="regression", mode=found.mode, outcome=Outcome.UNKNOWN, message=message)
-    test = "anytime-valid p" if anytime else "p"
     message = (
         f"{figures.points(change)} points over {found.pairs} cases "
-        f"{figures.points_between(found.interval)}, {test} {figures.p_value(p)}; "
+        f"{figures.points_between(found.interval)}, p {figures.p_value(p)}; "
         f"{len(found.worse)} newly failing, {len(found.better)} newly passing"
     )
+    if seen is not None:
+        message += (
+            f"; anytime-valid, over the first {seen.counted} cases in the order of dispatch "
+            f"({seen.ended} have ended)"
+        )
+    if found.caution:
+        message += f"; {found.caution}"
     significant = p <= policy.alpha and change > 0
     outcome = Outcome.FAILED if significant else Outcome.PASSED
     if policy.margin is not None:
@@ -216,17 +255,13 @@ def _regression(policy: Policy, found: ModeComparison, p: float | None, *, anyti
         if found.cautious != found.interval:
             message += f"; {figures.points_between(found.cautious)} whatever the unscored cases are"
         message += f"; the policy allows {figures.points(policy.margin)} points"
-    elif not significant and change > 0 and found.interval.high > policy.doubt:
+    elif not significant and change > 0 and p <= DOUBT * policy.alpha:
         outcome = Outcome.UNKNOWN
-        message += f"; not significant, but more than {figures.points(policy.doubt)} points"
-        message += " cannot be excluded: more cases would tell"
-    blind = policy.detect is not None and (
-        found.detectable is None or found.detectable > policy.detect
-    )
-    if outcome is Outcome.PASSED and blind and policy.detect is not None:
-        outcome = Outcome.UNKNOWN
-        seen = "none" if found.detectable is None else f"only {found.detectable * 100:.1f} points"
-        message += f"; too few cases: {seen} would have shown, {policy.detect * 100:.1f} asked for"
+        message += "; too much for chance, too little to be sure"
+        if found.needed:
+            message += f": about {found.needed} cases would tell"
+    if outcome is Outcome.PASSED and found.detectable is not None:
+        message += f"; {found.detectable * 100:.1f} points would have shown"
     return Check(
         name="regression",
         mode=found.mode,

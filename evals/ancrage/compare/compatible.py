@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ancrage.compare.model import Note
 from ancrage.compare.results import Group
-from ancrage.domain import RunState
+from ancrage.domain import OutputState, RunState
 
 
 def compatibility(first: Group, second: Group) -> tuple[Note, ...]:
@@ -29,7 +29,7 @@ def version_problem(first: Group, second: Group, mode: str) -> str | None:
     if len(set(versions)) == 1:
         return None
     old, new = versions[0], next(each for each in versions if each != versions[0])
-    return f"scored by {old} and by {new}; score both runs with one version: invoke score"
+    return f"scored by {old} and by {new}; score both runs with one version: invoke score RUN"
 
 
 def same_data(first: Group, second: Group) -> bool:
@@ -53,8 +53,8 @@ def _states(first: Group, second: Group) -> Iterator[Note]:
         origin = each.origin
         if origin.state is RunState.COMPLETE:
             continue
-        reached = len(each.completed)
-        share = f": {reached} of {len(each.cases)} cases answered" if each.folder else ""
+        reached = sum(state is not OutputState.NOT_RUN for state in each.states)
+        share = f": {reached} of {len(each.cases)} cases answered" if each.view else ""
         yield Note(text=f"{origin.name} is {origin.state.value}{share}", serious=True)
 
 
@@ -75,6 +75,13 @@ def _between(first: Group, second: Group) -> Iterator[Note]:
         yield Note(text=change, serious=False)
     for change in _changes(a.versions, b.versions):
         yield Note(text=change, serious=False)
+    foreign = dict.fromkeys(name for run in (*first, *second) for name in run.foreign)
+    if foreign:
+        names = ", ".join(foreign)
+        text = f"not compared: {names}: scores that another tool wrote are no counts of defects"
+        yield Note(text=text, serious=False)
+    if any(run.origin.mock for run in second) and not any(run.origin.mock for run in first):
+        yield Note(text=f"{b.name} was answered by a mock, not by the assistant", serious=True)
 
 
 def _changes(old: object, new: object) -> Iterator[str]:

@@ -1,20 +1,17 @@
 """The answers and findings behind outcomes, read only for the cases to be shown."""
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from ancrage.compare.results import Results
-from ancrage.domain import Answer, Case, Finding
-from ancrage.runs import RunView
-from ancrage.runs.journal import read
+from ancrage.domain import Case, Finding
 
 
 @dataclass(frozen=True)
 class Detail:
     """One case as one run has it."""
 
+    case: Case
     text: str
     """The answer; empty when there is none."""
     reason: str | None
@@ -22,56 +19,18 @@ class Detail:
     findings: tuple[Finding, ...]
 
 
-class _Output(BaseModel):
-    case_id: str
-    answer: Answer | None = None
-    reason: str | None = None
-
-
-class _Evaluation(BaseModel):
-    evaluator: str
-    findings: tuple[Finding, ...] = ()
-
-
-class _Scored(BaseModel):
-    case_id: str
-    evaluations: tuple[_Evaluation, ...]
-
-
-def read_details(results: Results, cases: Collection[str]) -> dict[str, Detail]:
+def read_details(results: Results, cases: Iterable[str]) -> dict[str, Detail]:
     """What ``results`` has of each of ``cases``; empty for a baseline, which keeps no text."""
-    if results.folder is None or not cases:
+    if results.view is None:
         return {}
-    wanted = set(cases)
-    outputs = {
-        entry.case_id: entry
-        for entry in read(results.folder.path / "outputs.jsonl", _Output)
-        if entry.case_id in wanted
-    }
-    view = RunView(results.folder)
-    findings: dict[tuple[str, str], tuple[Finding, ...]] = {}
-    for folder in view.scorings:
-        newest = {name for name, (_, home) in view.evaluators.items() if home == folder}
-        for scored in read(folder.path / "scores.jsonl", _Scored) if newest else ():
-            if scored.case_id in wanted:
-                for evaluation in scored.evaluations:
-                    if evaluation.evaluator in newest:
-                        findings[scored.case_id, evaluation.evaluator] = evaluation.findings
-    return {
-        case: Detail(
-            text=output.answer.text if output.answer else "",
-            reason=output.reason,
-            findings=tuple(
-                finding for name in view.evaluators for finding in findings.get((case, name), ())
-            ),
-        )
-        for case, output in outputs.items()
-    }
-
-
-def read_cases(results: Results, cases: Collection[str]) -> dict[str, Case]:
-    """The cases themselves, from the snapshot that the run read."""
-    if results.folder is None or not cases:
-        return {}
-    wanted = set(cases)
-    return {case.id: case for case in results.folder.snapshot().cases() if case.id in wanted}
+    found = {}
+    for case in cases:
+        if case in results.position:
+            item = results.view.item(case)
+            found[case] = Detail(
+                case=item.case,
+                text=item.output.answer.text if item.output.answer else "",
+                reason=item.output.reason,
+                findings=item.findings,
+            )
+    return found

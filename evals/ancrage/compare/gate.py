@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
-from ancrage.compare.checks import Check, Outcome, mode_checks, regressions, run_checks
+from ancrage.compare.checks import (
+    Check,
+    Outcome,
+    anchor_checks,
+    mode_checks,
+    regressions,
+    run_checks,
+)
 from ancrage.compare.model import Comparison
 from ancrage.compare.paired import compare
 from ancrage.compare.policy import Policy
@@ -45,7 +52,7 @@ class Decision(Frozen):
 
     def of(self, outcome: Outcome) -> tuple[Check, ...]:
         """The checks that came out so."""
-        return tuple(each for each in self.checks if each.outcome is outcome)
+        return tuple(check for check in self.checks if check.outcome is outcome)
 
 
 def decide(
@@ -69,7 +76,6 @@ def decide(
         compare(
             known,
             candidate,
-            cluster=policy.cluster,
             alpha=policy.alpha,
             ignored=ignored,
             only=modes if policy.modes else (),
@@ -79,13 +85,14 @@ def decide(
     )
     checks = [
         *run_checks(policy, candidate),
+        *anchor_checks(policy, candidate, comparison),
         *mode_checks(policy, candidate, modes, ignored),
         *regressions(policy, candidate, baseline, comparison, modes, ignored),
     ]
     return Decision(
         outcome=_overall(checks),
-        candidate=tuple(each.origin for each in candidate),
-        baseline=tuple(each.origin for each in known) if known else None,
+        candidate=tuple(run.origin for run in candidate),
+        baseline=tuple(run.origin for run in known) if known else None,
         checks=tuple(checks),
         remarks=tuple(_remarks(policy, candidate, known, modes, day)),
         comparison=comparison,
@@ -103,13 +110,13 @@ def _overall(checks: Iterable[Check]) -> Outcome:
 def _modes(policy: Policy, candidate: Group, baseline: Group | None) -> list[str]:
     if policy.modes:
         return list(dict.fromkeys((*policy.modes, *policy.ceilings)))
-    scored = (mode for each in (*candidate, *(baseline or ())) for mode in each.modes)
+    scored = (mode for run in (*candidate, *(baseline or ())) for mode in run.modes)
     return list(dict.fromkeys((*scored, *policy.ceilings)))
 
 
 def _ignored(policy: Policy, candidate: Group, day: date) -> dict[str, set[str]]:
     ignored: dict[str, set[str]] = {}
-    every = {mode for each in candidate for mode in each.modes}
+    every = {mode for run in candidate for mode in run.modes}
     for entry in policy.active(day):
         for mode in every if entry.mode == "*" else (entry.mode,):
             ignored.setdefault(mode, set()).add(entry.case)
@@ -119,8 +126,8 @@ def _ignored(policy: Policy, candidate: Group, day: date) -> dict[str, set[str]]
 def _remarks(
     policy: Policy, candidate: Group, baseline: Group | None, modes: list[str], day: date
 ) -> Iterator[str]:
-    runs = {each.origin.id for each in candidate}
-    if same := [each.origin.id for each in baseline or () if each.origin.id in runs]:
+    runs = {run.origin.id for run in candidate}
+    if same := [run.origin.id for run in baseline or () if run.origin.id in runs]:
         yield f"{same[0]} is compared with itself: it is the baseline"
     known = set(candidate[0].cases)
     for entry in policy.active(day):

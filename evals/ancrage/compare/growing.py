@@ -1,58 +1,84 @@
-"""A run still under way, looked at again and again: evidence that stays valid at every look."""
+"""A run still under way, looked at again and again: evidence that stays valid at every look.
 
-from collections import Counter
+Answers come back in an order that the answers themselves decide: a refusal is quick, a long answer
+slow. What counts is therefore the order in which cases were *sent out*, fixed before any answer,
+and of that the beginning in which every case has ended.
+"""
+
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 
-from ancrage.compare.paired import outcomes, shares
+from ancrage.compare.pairing import outcomes
 from ancrage.compare.results import Group
-from ancrage.runs import NOT_RUN
-from ancrage.stats import sequential
+from ancrage.stats import exchanges, swap_evidence
 
 
-def anytime_p(
+class Look(NamedTuple):
+    """What a run under way says of one mode at this moment."""
+
+    p: float
+    """Twice the one-sided anytime-valid p-value of "it got worse"."""
+    counted: int
+    """Cases that count: those before the first that has not ended, in whole units."""
+    ended: int
+    """Cases that have ended, wherever they stand."""
+
+
+def dispatch_order(cases: Sequence[tuple[str, str | None]]) -> list[str]:
+    """The order in which to send out cases, given with their studies, when looks are repeated.
+
+    Studies in the order of a hash of their id, not of the file, so that any beginning holds a
+    fair choice of them; the cases of a study stand together, since it counts once it is whole.
+    """
+
+    def key(case: tuple[str, str | None]) -> tuple[bytes, bytes]:
+        name, study = case
+        return _digest(f"study {study}" if study else f"case {name}"), _digest(name)
+
+    return [name for name, _ in sorted(cases, key=key)]
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+
+
+def look(
     first: Group,
     second: Group,
     mode: str,
     *,
     clustered: bool,
     ignored: AbstractSet[str] = frozenset(),
-) -> float:
-    """The anytime-valid p-value of "``mode`` got worse", from the complete units in their order.
+) -> Look:
+    """The evidence that ``mode`` got worse, from whole units in the order of dispatch.
 
-    Twice the one-sided one, as strict as a two-sided test: what improved early and then got worse
-    is no evidence of a regression. The unit is the case, or with ``clustered`` the study: it counts
-    once all of its cases have been answered and scored in every run of ``second``, so that no look
-    sees half of one.
+    Twice the one-sided p-value, as strict as a two-sided one: what improved early and then got
+    worse is no evidence of a regression. The unit is the case, or with ``clustered`` the study.
     """
     head = second[0]
-    everywhere = set.intersection(*(set(each.cases) for each in (*first, *second))) - ignored
-    cases = [case for case in head.cases if case in everywhere]
-    units = [
-        f"study {study}" if clustered and study else f"case {case}"
-        for case, study in zip(head.cases, head.studies, strict=True)
-        if case in everywhere
+    everywhere = set.intersection(*(set(run.cases) for run in (*first, *second))) - ignored
+    studies = dict(zip(head.cases, head.studies, strict=True))
+    names = dispatch_order(list(studies.items())) if head.origin.hashed_order else list(head.cases)
+    order = [case for case in names if case in everywhere]
+    ended = [all(run.ended(case, mode) for run in second) for case in order]
+    reached = ended.index(False) if False in ended else len(ended)
+    unit_of = [
+        f"study {studies[case]}" if clustered and studies[case] else f"case {case}"
+        for case in order
     ]
-    changes = shares(outcomes(second, mode, cases)) - shares(outcomes(first, mode, cases))
-    ranks = [{case: at for at, case in enumerate(each.completed)} for each in second]
-    waiting = [
-        {case for case, why in each.reasons.get(mode, {}).items() if why == NOT_RUN}
-        for each in second
-    ]
-    answered = [
-        at
-        for at, case in enumerate(cases)
-        if all(case in rank for rank in ranks) and not any(case in each for each in waiting)
-    ]
-    answered.sort(key=lambda at: max(rank[cases[at]] for rank in ranks))
-    open_cases = Counter(units)
-    sums: Counter[str] = Counter()
-    finished: list[float] = []
-    for at in answered:
-        unit = units[at]
-        open_cases[unit] -= 1
-        sums[unit] += np.nan_to_num(changes[at])
-        if not open_cases[unit]:
-            finished.append(float(sums[unit]))
-    return min(1.0, 2 * sequential(finished).p_greater)
+    still_open = set(unit_of[reached:])
+    kept = [at for at in range(reached) if unit_of[at] not in still_open]
+    # A unit enters with its last case: nobody can look in between.
+    last = {unit_of[at]: place for place, at in enumerate(kept)}
+    numbers = {unit: n for n, unit in enumerate(sorted(last, key=last.__getitem__))}
+    units = np.array([numbers[unit_of[at]] for at in kept], dtype=np.intp)
+    cases = [order[at] for at in kept]
+    p = 1.0
+    if cases:
+        before, after = (outcomes(side, mode, cases) for side in (first, second))
+        p = min(1.0, 2 * swap_evidence(exchanges(before, after, units)))
+    return Look(p, len(kept), sum(ended))

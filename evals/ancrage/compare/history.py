@@ -12,12 +12,13 @@ from rich.text import Text
 
 from ancrage.compare import figures
 from ancrage.compare.model import Side
-from ancrage.compare.paired import FEWEST_CLUSTERS, outcomes, side, unit_codes
+from ancrage.compare.pairing import outcomes, side, unit_codes
 from ancrage.compare.results import Results, read_results
 from ancrage.domain import RunState
 from ancrage.errors import UsageError
 from ancrage.report.text import line
 from ancrage.runs import RUNS, list_runs
+from ancrage.stats.units import FEWEST
 
 _BAR = 20
 _SPARKS = "▁▂▃▄▅▆▇█"
@@ -61,7 +62,7 @@ def trend(runs: Sequence[Results], mode: str) -> list[Point]:
         if mode not in results.modes:
             continue
         codes = unit_codes(results.cases, results.studies)
-        clustered = len(set(codes.tolist())) >= FEWEST_CLUSTERS
+        clustered = len(set(codes.tolist())) >= FEWEST
         found = side(outcomes((results,), mode, results.cases), codes if clustered else None)
         before = points[-1].results if points else None
         points.append(Point(results, found, tuple(_breaks(before, results, mode))))

@@ -30,7 +30,7 @@ class Side(Frozen):
     """Cases that fail; over repeats, the sum of the shares of repeats that fail."""
     rate: float | None
     interval: Interval
-    """95 % interval of the rate, cases clustered."""
+    """95 % interval of the rate, cases clustered by study."""
     bounds: Interval
     """The rate if every unscored verdict passed, and if every one failed."""
 
@@ -82,12 +82,20 @@ class ModeComparison(Frozen):
     worst. ``interval`` itself when nothing is unscored."""
     p_value: float | None
     adjusted_p: float | None
-    """Holm-adjusted over the modes compared."""
+    """Holm-adjusted over all modes compared, in all comparisons made together."""
+    by: str = "cases"
+    """What test and interval take as independent: ``studies`` or ``cases``."""
+    other_p: float | None = None
+    """The p-value, unadjusted, under the other choice; None when there is no other."""
     units: int
-    """Independent units (clusters, or cases) that moved."""
+    """Independent units (studies, or cases) that moved."""
     detectable: float | None
     """The smallest true difference that would have shown, four times in five, adjusted for the
     other modes; None when none could have."""
+    needed: int | None = None
+    """Cases that would settle, four times in five, whether a change of this size is real."""
+    caution: str | None = None
+    """Why neither p-value nor interval is safe, when that is so."""
     noise_floor: float | None
     """What two runs of the same thing stay within, 95 % of the time, as the repeats measured it."""
     judge_floor: float | None
@@ -100,6 +108,21 @@ class ModeComparison(Frozen):
     """Cases that the policy's ignore list takes out of this mode."""
     first_repeats: Repeats | None = None
     second_repeats: Repeats | None = None
+
+
+class AnchorChange(Frozen):
+    """One count of what anchors the answers, on both sides: a rate of 0 must be earned."""
+
+    what: str
+    """``citations``, ``quotes``, ``quotes held``, ``different quotes``, ``answers that cite
+    nothing``, or a diagnosis of failing quotes."""
+    first: float
+    second: float
+    first_of: int
+    """What ``first`` is counted over: answers, or for a diagnosis quotes held."""
+    second_of: int
+    collapsed: bool = False
+    """So much less that lower rates of failure say nothing."""
 
 
 class Note(Frozen):
@@ -123,10 +146,14 @@ class Comparison(Frozen):
     """Cases of the first side that some other run lacks; they are not compared."""
     only_second: int
     clustered: bool
-    """Whether studies, rather than cases, are the independent units."""
+    """Whether there are studies enough to be independent units."""
     clusters: int
+    """Studies when ``clustered``, else cases."""
     alpha: float
     modes: tuple[ModeComparison, ...]
+    anchors: tuple[AnchorChange, ...] = ()
+    family: int = 1
+    """Comparisons made together, over which p-values are adjusted."""
 
     @property
     def newly_failing(self) -> tuple[str, ...]:
@@ -137,6 +164,11 @@ class Comparison(Frozen):
     def newly_passing(self) -> tuple[str, ...]:
         """Cases better in at least one mode, without duplicates."""
         return tuple(dict.fromkeys(case for mode in self.modes for case in mode.better))
+
+    @property
+    def collapsed(self) -> tuple[AnchorChange, ...]:
+        """What anchors the answers far less than before."""
+        return tuple(change for change in self.anchors if change.collapsed)
 
 
 def label(side: tuple[Origin, ...]) -> str:

@@ -1,40 +1,35 @@
-"""Compare two sides case by case."""
+"""Compare sides case by case."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ancrage.compare.compatible import compatibility, version_problem
-from ancrage.compare.model import Comparison, ModeComparison, Note, Side, Verdict
-from ancrage.compare.repeats import noise_floor, repeats, verdicts
+from ancrage.compare.anchoring import anchor_changes
+from ancrage.compare.compatible import compatibility
+from ancrage.compare.model import Comparison, ModeComparison, Note, Verdict
+from ancrage.compare.pairing import Pairing, common_cases, pair, side, unit_codes
+from ancrage.compare.repeats import noise_floor, repeats
 from ancrage.compare.results import Group, Mode
 from ancrage.errors import UsageError
 from ancrage.stats import (
     Interval,
-    Noise,
     PairedTest,
-    detectable_difference,
+    cases_needed,
+    detectable_change,
     difference_bounds,
     difference_interval,
-    effective_size,
+    dominant,
+    effective_cases,
     holm,
-    noise,
-    rate_bounds,
-    rate_interval,
-    sign_flip,
 )
-from ancrage.stats.intervals import Floats
+from ancrage.stats.intervals import Units
+from ancrage.stats.units import FEWEST
 
 Cluster = Literal["auto", "study", "case"]
-FEWEST_CLUSTERS = 6
-"""With fewer clusters no exact test can reach p < 0.05; ``auto`` then takes cases as units."""
-
 Ignored = Mapping[str, AbstractSet[str]]
 """Cases to take out, by mode."""
 
@@ -53,40 +48,115 @@ def compare(
     Args:
         first: the reference: one run, or the repeats of one experiment.
         second: what is compared with it.
-        cluster: the independent units: ``study``, ``case``, or ``auto`` for studies when there
-            are at least six.
+        cluster: the independent units: ``study``, ``case``, or ``auto``: studies when there are
+            at least six, but for modes whose changes are no more alike within studies than
+            chance makes them.
         alpha: the chance of any false alarm over all modes together.
         ignored: cases to take out, by mode.
         only: the modes to compare; all when empty.
     """
-    cases = common_cases((*first, *second))
-    studies = dict(zip(first[0].cases, first[0].studies, strict=True))
-    clusters = len(set(unit_codes(cases, [studies[case] for case in cases]).tolist()))
-    clustered = cluster == "study" or (cluster == "auto" and clusters >= FEWEST_CLUSTERS)
-    modes: dict[str, Mode] = {}
-    for each in (*first, *second):
-        modes = each.modes | modes
-    pairings = [
-        _pair(first, second, mode, cases, studies if clustered else None, ignored or {})
-        for mode in modes.values()
-        if not only or mode.name in only
+    return compare_all([first, second], cluster=cluster, alpha=alpha, ignored=ignored, only=only)[0]
+
+
+def compare_all(
+    sides: Sequence[Group],
+    *,
+    cluster: Cluster = "auto",
+    alpha: float = 0.05,
+    ignored: Ignored | None = None,
+    only: Collection[str] = (),
+) -> list[Comparison]:
+    """Compare each further side with the first; see ``compare``.
+
+    ``alpha`` is the chance of any false alarm over all modes of all comparisons together.
+    """
+    drafts = [
+        _Draft.of(sides[0], second, cluster=cluster, ignored=ignored or {}, only=only)
+        for second in sides[1:]
     ]
-    adjustments = iter(_adjust([pairing.test for pairing in pairings if pairing.test], alpha))
-    return Comparison(
-        first=tuple(each.origin for each in first),
-        second=tuple(each.origin for each in second),
-        made=datetime.now(UTC),
-        notes=(*compatibility(first, second), *_units_note(clusters, clustered, cluster)),
-        cases=len(cases),
-        only_first=len({case for each in first for case in each.cases}) - len(cases),
-        only_second=len({case for each in second for case in each.cases}) - len(cases),
-        clustered=clustered,
-        clusters=clusters if clustered else len(cases),
-        alpha=alpha,
-        modes=tuple(
-            _conclude(each, next(adjustments) if each.test else None, alpha) for each in pairings
-        ),
-    )
+    tests = [pairing.test for draft in drafts for pairing in draft.pairings if pairing.test]
+    adjusted = iter(_adjust(tests, alpha))
+    return [draft.conclude(adjusted, alpha, len(drafts)) for draft in drafts]
+
+
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """One comparison before its p-values are adjusted."""
+
+    first: Group
+    second: Group
+    cases: list[str]
+    studies: Units
+    """The study of each case, by number."""
+    clusters: int
+    clustered: bool
+    cluster: Cluster
+    pairings: list[Pairing]
+
+    @classmethod
+    def of(
+        cls,
+        first: Group,
+        second: Group,
+        *,
+        cluster: Cluster,
+        ignored: Ignored,
+        only: Collection[str],
+    ) -> "_Draft":
+        cases = common_cases((*first, *second))
+        known = dict(zip(first[0].cases, first[0].studies, strict=True))
+        studies = unit_codes(cases, [known[case] for case in cases])
+        clusters = int(studies.max()) + 1 if studies.size else 0
+        clustered = cluster == "study" or (cluster == "auto" and FEWEST <= clusters < len(cases))
+        modes: dict[str, Mode] = {}
+        for run in (*first, *second):
+            modes = run.modes | modes
+        pairings = [
+            pair(
+                first, second, mode, cases,
+                studies=studies if clustered else None,
+                choose=cluster == "auto",
+                left_out=ignored.get(mode.name, frozenset()),
+            )
+            for mode in modes.values()
+            if not only or mode.name in only
+        ]  # fmt: skip
+        return cls(first, second, cases, studies, clusters, clustered, cluster, pairings)
+
+    def conclude(self, adjusted: "Iterator[_Adjusted]", alpha: float, family: int) -> Comparison:
+        modes = tuple(
+            _conclude(pairing, next(adjusted) if pairing.test else None, alpha)
+            for pairing in self.pairings
+        )
+        only = [
+            len({case for run in side for case in run.cases}) - len(self.cases)
+            for side in (self.first, self.second)
+        ]
+        units = self.studies if self.clustered else None
+        return Comparison(
+            first=tuple(run.origin for run in self.first),
+            second=tuple(run.origin for run in self.second),
+            made=datetime.now(UTC),
+            notes=(*compatibility(self.first, self.second), *self._units_note()),
+            cases=len(self.cases),
+            only_first=only[0],
+            only_second=only[1],
+            clustered=self.clustered,
+            clusters=self.clusters if self.clustered else len(self.cases),
+            alpha=alpha,
+            modes=modes,
+            anchors=anchor_changes(self.first, self.second, self.cases, units),
+            family=family,
+        )
+
+    def _units_note(self) -> Iterator[Note]:
+        studies = f"{self.clusters} stud{'y' if self.clusters == 1 else 'ies'}"
+        if self.clustered and self.clusters < FEWEST:
+            text = f"{studies} as units: no test can be significant with fewer than {FEWEST}"
+            yield Note(text=text, serious=True)
+        if self.cluster == "auto" and 0 < self.clusters < FEWEST:
+            text = f"only {studies}: conclusions hold for these studies alone, cases are the units"
+            yield Note(text=text, serious=False)
 
 
 class _Adjusted(NamedTuple):
@@ -127,136 +197,25 @@ def check_options(cluster: str, alpha: float) -> Cluster:
     raise UsageError(f"--cluster {cluster}: give one of {', '.join(get_args(Cluster))}")
 
 
-def _units_note(clusters: int, clustered: bool, chosen: Cluster) -> list[Note]:
-    studies = f"{clusters} stud{'y' if clusters == 1 else 'ies'}"
-    if clustered and clusters < FEWEST_CLUSTERS:
-        text = f"{studies} as units: no test can be significant with fewer than {FEWEST_CLUSTERS}"
-        return [Note(text=text, serious=True)]
-    if not clustered and chosen == "auto" and clusters:
-        text = f"only {studies}: cases are the units, and conclusions hold for these studies alone"
-        return [Note(text=text, serious=False)]
-    return []
-
-
-@dataclass(frozen=True, eq=False)
-class Pairing:
-    """One mode's outcomes on both sides, cases × repeats, cases in the same order."""
-
-    mode: Mode
-    cases: tuple[str, ...]
-    first: Floats
-    second: Floats
-    noise: tuple[Noise, Noise]
-    """What the repeats of each side, and its repeated verdicts, say of chance."""
-    units: NDArray[np.intp] | None
-    """The cluster of each case; None when every case is its own."""
-    problem: str | None
-    ignored: int
-
-    @cached_property
-    def both(self) -> tuple[Floats, Floats]:
-        """The shares of both sides."""
-        return shares(self.first), shares(self.second)
-
-    @cached_property
-    def paired(self) -> NDArray[np.bool_]:
-        """The cases scored on both sides, by evaluators whose verdicts can be compared."""
-        first, second = self.both
-        if self.problem:
-            return np.zeros(len(self.cases), dtype=np.bool_)
-        return ~np.isnan(first) & ~np.isnan(second)
-
-    @cached_property
-    def differences(self) -> Floats:
-        """Second − first of every paired case."""
-        first, second = self.both
-        return np.asarray((second - first)[self.paired])
-
-    @property
-    def paired_units(self) -> NDArray[np.intp] | None:
-        """The clusters of the paired cases."""
-        return None if self.units is None else self.units[self.paired]
-
-    @cached_property
-    def test(self) -> PairedTest | None:
-        """The exact paired test; None when the mode cannot be compared or nothing is paired."""
-        if self.problem or not self.differences.size:
-            return None
-        return sign_flip(self.differences, self.paired_units)
-
-
-def shares(outcomes: Floats) -> Floats:
-    """The share of scored repeats that fail, by case; NaN where none was scored."""
-    known = ~np.isnan(outcomes)
-    counts = known.sum(axis=1)
-    sums = np.where(known, outcomes, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-
-
-def _pair(
-    first: Group,
-    second: Group,
-    mode: Mode,
-    cases: Sequence[str],
-    studies: Mapping[str, str | None] | None,
-    ignored: Ignored,
-) -> Pairing:
-    left_out = ignored.get(mode.name, frozenset())
-    kept = tuple(case for case in cases if case not in left_out)
-    units = None
-    if studies is not None:
-        units = unit_codes(kept, [studies[case] for case in kept])
-    before, after = outcomes(first, mode.name, kept), outcomes(second, mode.name, kept)
-    return Pairing(
-        mode=mode,
-        cases=kept,
-        first=before,
-        second=after,
-        noise=(
-            noise(verdicts(first, mode.name, kept, before)),
-            noise(verdicts(second, mode.name, kept, after)),
-        ),
-        units=units,
-        problem=version_problem(first, second, mode.name),
-        ignored=len(cases) - len(kept),
-    )
-
-
-def common_cases(runs: Group) -> list[str]:
-    """The cases that every run has, in the order of the first."""
-    everywhere = set.intersection(*(set(each.cases) for each in runs))
-    return [case for case in runs[0].cases if case in everywhere]
-
-
-def unit_codes(cases: Sequence[str], studies: Sequence[str | None]) -> NDArray[np.intp]:
-    """A number for the study of each case; a case without one is a unit of its own."""
-    codes: dict[tuple[str, str], int] = {}
-    keys = (
-        ("study", study) if study else ("case", case)
-        for case, study in zip(cases, studies, strict=True)
-    )
-    return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.intp)
-
-
-def outcomes(side: Group, mode: str, cases: Sequence[str]) -> Floats:
-    """An array cases × repeats: 1 fails, 0 passes, NaN is unscored."""
-    columns = []
-    for each in side:
-        failures = each.failures(mode)
-        columns.append(
-            failures if each.cases == cases else failures[[each.position[case] for case in cases]]
-        )
-    return np.stack(columns, axis=1)
-
-
 def _detectable(pairing: Pairing, level: float) -> float | None:
     """None also when the units are so few that not even all of them moving could be significant."""
-    units = pairing.paired_units
+    units = pairing.units
     count = pairing.differences.size if units is None else np.unique(units).size
-    size = effective_size(pairing.differences, units)
-    if not size or 2.0 ** (1 - count) > level:
+    if not count or 2.0 ** (1 - count) > level:
         return None
-    return detectable_difference(size, float(np.abs(pairing.differences).mean()), level=level)
+    churn = float(np.abs(pairing.differences).mean())
+    return detectable_change(effective_cases(pairing.differences, units), churn, level=level)
+
+
+def _needed(pairing: Pairing, level: float) -> int | None:
+    """Cases that would show a true change as large as the one seen; None when none was seen."""
+    change = abs(float(pairing.differences.mean())) if pairing.differences.size else 0.0
+    size = effective_cases(pairing.differences, pairing.units)
+    if not change or not size:
+        return None
+    churn = float(np.abs(pairing.differences).mean()) - change
+    independent = cases_needed(churn, change, level=level)
+    return None if independent is None else round(independent * pairing.differences.size / size)
 
 
 def _cautious(pairing: Pairing, interval: Interval) -> Interval:
@@ -264,30 +223,44 @@ def _cautious(pairing: Pairing, interval: Interval) -> Interval:
     first, second = pairing.first, pairing.second
     if not (np.isnan(first).any() or np.isnan(second).any()):
         return interval
+    units = pairing.studies if pairing.by_studies else None
 
     def under(before: float, after: float) -> Interval:
         a, b = np.nan_to_num(first, nan=before), np.nan_to_num(second, nan=after)
-        return difference_interval(b.mean(axis=1) - a.mean(axis=1), pairing.units)
+        return difference_interval(b.mean(axis=1) - a.mean(axis=1), units)
 
     return Interval(under(1.0, 0.0).low, under(0.0, 1.0).high)
+
+
+def _caution(pairing: Pairing) -> str | None:
+    studies = pairing.paired_studies
+    if studies is None or not pairing.by_studies:
+        return None
+    if dominant(pairing.differences, studies) is None:
+        return None
+    return "one study makes up over half of what differs: neither p nor interval is safe"
 
 
 def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> ModeComparison:
     differences, test = pairing.differences, pairing.test
     change = float(differences.mean()) if differences.size else None
-    interval = difference_interval(differences, pairing.paired_units)
+    interval = difference_interval(differences, pairing.units)
     unknown = Interval(-1.0, 1.0)
     runs = [pairing.first.shape[1], pairing.second.shape[1]]
     at = np.flatnonzero(pairing.paired)
     order = np.argsort(-np.abs(differences), kind="stable")
     first, second = (share[pairing.paired] for share in pairing.both)
+    level = adjusted.level if adjusted else alpha
+    other = None
+    if test and pairing.choose and pairing.paired_studies is not None:
+        other = pairing.test_by(None if pairing.by_studies else pairing.paired_studies).p_value
     return ModeComparison(
         mode=pairing.mode.name,
         title=pairing.mode.title,
         definition=pairing.mode.definition,
         evaluator=f"{pairing.mode.evaluator} {pairing.mode.version}".strip(),
-        first=side(pairing.first, pairing.units),
-        second=side(pairing.second, pairing.units),
+        first=side(pairing.first, pairing.studies),
+        second=side(pairing.second, pairing.studies),
         verdict=_verdict(test, change, adjusted, alpha),
         problem=pairing.problem,
         pairs=differences.size,
@@ -297,8 +270,12 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
         cautious=unknown if pairing.problem else _cautious(pairing, interval),
         p_value=test.p_value if test else None,
         adjusted_p=adjusted.p if adjusted else None,
+        by="studies" if pairing.by_studies else "cases",
+        other_p=other,
         units=test.units if test else 0,
-        detectable=_detectable(pairing, adjusted.level if adjusted else alpha),
+        detectable=_detectable(pairing, level),
+        needed=_needed(pairing, level),
+        caution=_caution(pairing),
         noise_floor=noise_floor([n.within for n in pairing.noise], runs, differences.size),
         judge_floor=noise_floor([n.judge for n in pairing.noise], runs, differences.size),
         worse=tuple(pairing.cases[at[i]] for i in order if differences[i] > 0),
@@ -320,19 +297,3 @@ def _verdict(
     if test.units and adjusted.smallest > alpha:
         return Verdict.TOO_FEW
     return Verdict.UNCHANGED
-
-
-def side(outcomes: Floats, units: NDArray[np.intp] | None) -> Side:
-    """Rate, interval and bounds of one side's outcomes, cases × repeats."""
-    values = shares(outcomes)
-    scored = ~np.isnan(values)
-    known = values[scored]
-    return Side(
-        cases=len(values),
-        scored=int(scored.sum()),
-        unscored=int((~scored).sum()),
-        failing=float(known.sum()),
-        rate=float(known.mean()) if known.size else None,
-        interval=rate_interval(known, None if units is None else units[scored]),
-        bounds=rate_bounds(outcomes),
-    )

@@ -3,7 +3,7 @@
 import tomllib
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, ValidationError
 
@@ -25,6 +25,10 @@ class Ignore(Frozen):
     reason: str = Field(min_length=1)
 
 
+DOUBT = 4
+"""From ``alpha`` up to so many times it, what looks worse is inconclusive."""
+
+
 class Policy(Frozen):
     """Every check of the gate; a check that cannot be made is inconclusive, never passed."""
 
@@ -34,26 +38,24 @@ class Policy(Frozen):
     """The failure modes that count; all that were scored on either side when empty."""
     ceilings: dict[str, Share] = {}
     """The highest rate allowed, by mode: 0.05 for 5 %."""
-    alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    """The chance of blocking by mistake, over all modes together."""
+    alpha: float = Field(default=0.05, gt=0, lt=0.25)
+    """The chance of blocking by mistake, over all modes together. What looks worse and is neither
+    shown at this level nor dismissed at four times as much is inconclusive."""
     margin: float | None = Field(default=None, ge=0, lt=1)
     """The largest regression one can live with. When set, a mode passes only if the interval of
-    its difference lies below it, whatever the unscored cases are; when not, see ``doubt``."""
-    doubt: Share = 0.10
-    """Without ``margin``: a mode that looks worse, if not significantly, is inconclusive when the
-    data cannot exclude a regression larger than this. 1 to let anything pass that is not proven."""
-    detect: float | None = Field(default=None, gt=0, le=1)
-    """The regression that the cases must be many enough to show."""
+    its difference lies below it, whatever the unscored cases are."""
     minimum_items: int = Field(default=30, ge=1)
     """The fewest cases, for the run and, once ignored cases are out, for every mode."""
     minimum_coverage: Share = 0.95
     """The smallest share of cases scored, for every mode."""
-    maximum_flips: float | None = Field(default=None, ge=0, le=1)
-    """The largest share of cases that may flip between repeats, for every mode."""
+    minimum_citations: int = Field(default=1, ge=0)
+    """The fewest citations and quotes, together, in the whole run; 0 for assistants that do not
+    cite."""
+    minimum_quotes_per_answer: float | None = Field(default=None, ge=0)
+    """The fewest quotes held against a message, on average over the answers."""
     repeated_looks: bool = False
     """Whether the gate is run again and again on a run as it grows; a test made for that is then
     used to the end. On a run still under way it is used in any case."""
-    cluster: Literal["auto", "study", "case"] = "auto"
     ignore: tuple[Ignore, ...] = ()
 
     def active(self, today: date) -> tuple[Ignore, ...]:

@@ -1,22 +1,22 @@
-"""What a run found, as one outcome a case and failure mode; read from the run's record."""
+"""What a run found, as one outcome a case and failure mode: the arrays that comparisons take."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from pydantic import BaseModel
 
-from ancrage.domain import Frozen, JsonValue, OutputState, RunState
+from ancrage.domain import Anchors, Evaluation, Frozen, JsonValue, OutputState, RunState, Usage
 from ancrage.errors import UsageError
 from ancrage.runs import NOT_RUN, RUNS, RunFolder, RunView, find_run, list_runs
-from ancrage.runs.journal import read
-from ancrage.snapshot import open_snapshot
 from ancrage.stats.intervals import Floats
+
+
+EXTERNAL = "external"
+"""The kind of an evaluator whose scores another tool wrote."""
 
 
 class Origin(Frozen):
@@ -33,6 +33,13 @@ class Origin(Frozen):
     """Hash of the snapshot."""
     parameters: dict[str, JsonValue] = {}
     versions: dict[str, str] = {}
+    hashed_order: bool = False
+    """Whether cases were sent out in the order of ``growing.dispatch_order``."""
+
+    @property
+    def mock(self) -> bool:
+        """Whether the answers were read from a file instead of coming from the assistant."""
+        return bool(self.parameters.get("mock"))
 
 
 class Mode(Frozen):
@@ -45,6 +52,28 @@ class Mode(Frozen):
     version: str
 
 
+class Anchoring(Frozen):
+    """What anchors one answer, in numbers."""
+
+    citations: int = 0
+    quotes: int = 0
+    held: int = 0
+    """Quotes held against a message."""
+    diagnoses: dict[str, int] = {}
+    """Why quotes fail: ``translated``, ``altered``, ``elsewhere``, ``absent``, …"""
+
+    @classmethod
+    def of(cls, anchors: Anchors) -> "Anchoring":
+        """The numbers of an answer as it was read."""
+        failing = [q.diagnosis for q in anchors.quotes if q.diagnosis]
+        return cls(
+            citations=anchors.citations,
+            quotes=len(anchors.quotes),
+            held=anchors.held,
+            diagnoses={name: failing.count(name) for name in dict.fromkeys(failing)},
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Results:
     """The outcomes of one run; every array has one entry a case, in the order of ``cases``."""
@@ -52,19 +81,27 @@ class Results:
     origin: Origin
     modes: dict[str, Mode]
     cases: tuple[str, ...]
-    """Every case that the run should have answered, reached or not."""
+    """Every case that the run should have answered, reached or not, in the snapshot's order."""
     studies: tuple[str | None, ...]
     states: tuple[OutputState, ...]
     values: dict[str, Floats]
     """The score of each mode: above 0 the case fails, NaN it is unscored."""
     reasons: dict[str, dict[str, str]] = field(default_factory=dict)
     """Why cases are unscored, by mode and case; a baseline does not keep it."""
-    completed: tuple[str, ...] = ()
-    """The cases that have an output, in the order in which they were answered."""
     verdicts: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     """Where an answer was judged several times, all verdicts (0, 1 or NaN), by mode and case; the
     first is the one in ``values``."""
-    folder: RunFolder | None = None
+    anchors: dict[str, Anchoring] = field(default_factory=dict)
+    """How each answer was read, by case; cases of which the record does not say are absent."""
+    different_quotes: int | None = None
+    """How many quotes of different words the whole run has; None where that was not counted."""
+    answers: dict[str, int] = field(default_factory=dict)
+    """A number that stands for the text of each answer: equal texts, equal numbers."""
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """What each answer took, where it is known."""
+    foreign: tuple[str, ...] = ()
+    """Scores that another tool wrote: no counts of defects, so they are not compared."""
+    view: RunView | None = None
     """Where the answers are; None for a baseline, which does not hold any."""
 
     @cached_property
@@ -79,58 +116,26 @@ class Results:
             return np.full(len(self.cases), np.nan)
         return np.where(np.isnan(values), np.nan, (values > 0).astype(np.float64))
 
+    def ended(self, case: str, mode: str) -> bool:
+        """Whether the case has its output and its score, or will never have one."""
+        at = self.position[case]
+        return (
+            self.states[at] is not OutputState.NOT_RUN
+            and self.reasons.get(mode, {}).get(case) != NOT_RUN
+        )
+
 
 Group = Sequence[Results]
 """The repeats of one experiment, or a single run."""
 
 
-class _Score(BaseModel):
-    name: str
-    value: float | None = None
-    reason: str | None = None
-
-
-class _Details(BaseModel):
-    repeats: Any = None
-    """What a judge asked several times says; other evaluators may mean anything by the word."""
-
-
-class _Evaluation(BaseModel):
-    evaluator: str
-    scores: tuple[_Score, ...]
-    details: _Details | None = None
-
-
-class _Scored(BaseModel):
-    """A line of a scores journal without its findings, which would take most of the time."""
-
-    case_id: str
-    evaluations: tuple[_Evaluation, ...]
-
-
-class _Output(BaseModel):
-    case_id: str
-    state: OutputState
-    reason: str | None = None
-
-
 def read_results(folder: RunFolder) -> Results:
-    """The outcomes of a run, each mode from the newest scoring that owns it.
+    """The outcomes of a run, each mode from the scoring that counts.
 
     Raises:
-        UsageError: the run or its snapshot cannot be read, or scores speak of unknown cases.
+        UsageError: the run or its snapshot cannot be read.
     """
-    run = folder.run
-    snapshot = folder.snapshot()
-    listed = _listed(snapshot.path, snapshot.hash)
-    position = {case: at for at, (case, _) in enumerate(listed)}
-    outputs: dict[str, _Output] = {}
-    for entry in read(folder.path / "outputs.jsonl", _Output):
-        outputs.pop(entry.case_id, None)  # a case tried again takes its place anew
-        outputs[entry.case_id] = entry
-    for case in outputs.keys() - position.keys():
-        raise UsageError(f"{folder.path / 'outputs.jsonl'}: case {case!r} is not in the snapshot")
-    view = RunView(folder)
+    run, view = folder.run, RunView(folder)
     modes = {
         mode.name: Mode(
             name=mode.name,
@@ -141,25 +146,13 @@ def read_results(folder: RunFolder) -> Results:
         )
         for info, _ in view.evaluators.values()
         for mode in info.modes
+        if info.kind != EXTERNAL
     }
-    values = {mode: np.full(len(listed), np.nan) for mode in modes}
-    reasons: dict[str, dict[str, str]] = {mode: {} for mode in modes}
-    verdicts: dict[str, dict[str, tuple[float, ...]]] = {}
-    for case, score, repeats in _scores(view, position):
-        if score.name not in values:
-            continue
-        if repeats:
-            again = tuple(np.nan if each is None else float(each > 0) for each in repeats)
-            verdicts.setdefault(score.name, {})[case] = again
-        values[score.name][position[case]] = np.nan if score.value is None else score.value
-        if score.value is None:
-            reasons[score.name][case] = score.reason or "no reason given"
-        else:
-            reasons[score.name].pop(case, None)
-    for mode, array in values.items():
-        for at in np.flatnonzero(np.isnan(array)).tolist():
-            reasons[mode].setdefault(listed[at][0], NOT_RUN)
-    return Results(
+    cases: list[str] = []
+    studies: list[str | None] = []
+    states: list[OutputState] = []
+    values: dict[str, list[float]] = {mode: [] for mode in modes}
+    found = Results(
         origin=Origin(
             id=run.id,
             name=run.name,
@@ -171,50 +164,72 @@ def read_results(folder: RunFolder) -> Results:
             snapshot=run.snapshot.hash,
             parameters=run.parameters,
             versions=run.versions,
+            hashed_order=bool(run.details.get("hashed_order")),
         ),
         modes=modes,
-        cases=tuple(case for case, _ in listed),
-        studies=tuple(study for _, study in listed),
-        states=tuple(
-            outputs[case].state if case in outputs else OutputState.NOT_RUN for case, _ in listed
+        cases=(),
+        studies=(),
+        states=(),
+        values={},
+        reasons={mode: {} for mode in modes},
+        foreign=tuple(
+            mode.name
+            for info, _ in view.evaluators.values()
+            for mode in info.modes
+            if info.kind == EXTERNAL
         ),
-        values=values,
-        reasons=reasons,
-        completed=tuple(outputs),
-        verdicts=verdicts,
-        folder=folder,
+        view=view,
+    )
+    quotes: set[str] = set()
+    for item in view.items():
+        case, output = item.case.id, item.output
+        cases.append(case)
+        studies.append(item.case.study_id)
+        states.append(output.state)
+        scores = item.scores
+        for mode, column in values.items():
+            score = scores.get(mode)
+            column.append(np.nan if score is None or score.value is None else score.value)
+            if score is None or score.value is None:
+                found.reasons[mode][case] = (score and score.reason) or NOT_RUN
+        for evaluation in item.evaluations:
+            for mode, again in _verdicts(evaluation):
+                found.verdicts.setdefault(mode, {})[case] = again
+        if output.answer and output.state is OutputState.OK:
+            found.answers[case] = hash(output.answer.text)
+        if item.anchors and output.state is OutputState.OK:
+            found.anchors[case] = Anchoring.of(item.anchors)
+            quotes.update(quote.evidence.text for quote in item.anchors.quotes)
+        if output.usage:
+            found.usage[case] = output.usage
+    return Results(
+        **{
+            **vars(found),
+            "cases": tuple(cases),
+            "studies": tuple(studies),
+            "states": tuple(states),
+            "different_quotes": len(quotes) if found.anchors else None,
+            "values": {mode: np.array(column, dtype=np.float64) for mode, column in values.items()},
+        }
     )
 
 
-def _scores(
-    view: RunView, known: dict[str, int]
-) -> Iterator[tuple[str, _Score, tuple[float | None, ...]]]:
-    """Case, score, and the scores of all verdicts where the answer was judged several times."""
-    for folder in view.scorings:
-        wanted = {name for name, (_, home) in view.evaluators.items() if home == folder}
-        path = folder.path / "scores.jsonl"
-        for entry in read(path, _Scored) if wanted else ():
-            if entry.case_id not in known:
-                raise UsageError(f"{path}: case {entry.case_id!r} is not in the snapshot")
-            for evaluation in entry.evaluations:
-                if evaluation.evaluator in wanted:
-                    for score in evaluation.scores:
-                        again = _again(evaluation.details, score.name)
-                        yield entry.case_id, score, again
-
-
-def _again(details: _Details | None, mode: str) -> tuple[float | None, ...]:
-    repeats = details.repeats if details else None
-    values = repeats.get(mode) if isinstance(repeats, dict) else None
-    if not isinstance(values, list):
-        return ()
-    return tuple(each if isinstance(each, int | float) else None for each in values)
-
-
-@lru_cache(maxsize=4)
-def _listed(path: Path, hash: str) -> tuple[tuple[str, str | None], ...]:
-    """Id and study of each case; runs over one snapshot read it once."""
-    return tuple((case.id, case.study_id) for case in open_snapshot(path, verify=False).cases())
+def _verdicts(evaluation: Evaluation) -> list[tuple[str, tuple[float, ...]]]:
+    """By mode, all verdicts on an answer that was judged several times."""
+    repeats = evaluation.details.get("repeats")
+    if not isinstance(repeats, dict):
+        return []
+    return [
+        (
+            mode,
+            tuple(
+                float(value > 0) if isinstance(value, int | float) else float("nan")
+                for value in again
+            ),
+        )
+        for mode, again in repeats.items()
+        if isinstance(again, list) and again
+    ]
 
 
 def find_group(reference: str, root: Path = RUNS) -> Group:

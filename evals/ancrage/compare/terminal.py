@@ -15,7 +15,7 @@ from ancrage.compare import figures
 from ancrage.compare.details import Detail
 from ancrage.compare.gate import Decision, Outcome
 from ancrage.compare.model import Comparison, ModeComparison, Repeats, Side, Verdict, label
-from ancrage.compare.paired import outcomes, side
+from ancrage.compare.pairing import outcomes, side
 from ancrage.compare.results import Results
 from ancrage.domain import Case
 from ancrage.report.text import difference, excerpt, line

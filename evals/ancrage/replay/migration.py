@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from ancrage.compare.model import Comparison, ModeComparison, Verdict
-from ancrage.compare.paired import compare, outcomes
+from ancrage.compare.paired import compare
+from ancrage.compare.pairing import outcomes
 from ancrage.compare.results import Group, Mode, Results
 from ancrage.domain import Frozen, OutputState
 from ancrage.errors import UsageError

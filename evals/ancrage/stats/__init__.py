@@ -3,22 +3,15 @@
 from ancrage.stats.agreement import Agreement, Confusion, agreement, krippendorff_alpha
 from ancrage.stats.bounds import difference_bounds, rate_bounds
 from ancrage.stats.intervals import (
-    Clusters,
     Interval,
     clopper_pearson,
+    difference_interval,
     jeffreys,
     rate_interval,
     wilson,
 )
 from ancrage.stats.multiplicity import benjamini_hochberg, holm
-from ancrage.stats.paired import (
-    PairedTest,
-    detectable_difference,
-    difference_interval,
-    effective_size,
-    mcnemar,
-    sign_flip,
-)
+from ancrage.stats.power import cases_needed, detectable_change, labels_needed, plan, power_of
 from ancrage.stats.prevalence import Corrected, ppi, rogan_gladen
 from ancrage.stats.repeats import (
     Consistency,
@@ -29,39 +22,53 @@ from ancrage.stats.repeats import (
     pass_at_k,
     pass_hat_k,
 )
-from ancrage.stats.sequential import Sequential, sequential
+from ancrage.stats.swaps import (
+    PairedTest,
+    exchanges,
+    mcnemar,
+    shares,
+    swap_evidence,
+    swap_test,
+)
+from ancrage.stats.units import alike_p, dominant, effective_cases
 
 __all__ = [
     "Agreement",
-    "Clusters",
     "Confusion",
     "Consistency",
     "Corrected",
     "Interval",
     "Noise",
     "PairedTest",
-    "Sequential",
     "agreement",
+    "alike_p",
     "benjamini_hochberg",
+    "cases_needed",
     "clopper_pearson",
     "consistency",
-    "detectable_difference",
+    "detectable_change",
     "difference_bounds",
     "difference_interval",
-    "effective_size",
+    "dominant",
+    "effective_cases",
+    "exchanges",
     "fates",
     "holm",
     "jeffreys",
     "krippendorff_alpha",
+    "labels_needed",
     "mcnemar",
     "noise",
     "pass_at_k",
     "pass_hat_k",
+    "plan",
+    "power_of",
     "ppi",
     "rate_bounds",
     "rate_interval",
     "rogan_gladen",
-    "sequential",
-    "sign_flip",
+    "shares",
+    "swap_evidence",
+    "swap_test",
     "wilson",
 ]

@@ -1,15 +1,15 @@
 """Intervals for a rate: independent cases, and cases that come in clusters."""
 
-from collections.abc import Sequence
+import math
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
+from scipy.special import betainccinv, betaincinv, expit, gammaln, logit, ndtri
 
 Floats: TypeAlias = NDArray[np.float64]
-Clusters: TypeAlias = Sequence[object] | NDArray[np.generic]
-"""One label a case; cases that share a label (a study, a document) are not independent."""
+Units: TypeAlias = NDArray[np.intp]
+"""A number from 0 for each case; cases that share one (a study) are not independent."""
 
 
 class Interval(NamedTuple):
@@ -26,23 +26,20 @@ def _check(successes: float, n: float, level: float) -> None:
         raise ValueError(f"{successes} of {n} is not a count")
 
 
-def quantile(level: float, degrees: float | None = None) -> float:
-    """The two-sided normal (or, with ``degrees``, Student) quantile of a level such as 0.95."""
-    upper = (1 + level) / 2
-    return float(ndtri(upper) if degrees is None else stdtrit(max(degrees, 1), upper))
+def quantile(level: float) -> float:
+    """The two-sided normal quantile of a level such as 0.95."""
+    return float(ndtri((1 + level) / 2))
 
 
-def wilson(
-    successes: float, n: float, level: float = 0.95, *, degrees: float | None = None
-) -> Interval:
+def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     """Score interval for a rate; (0, 1) when ``n`` is 0. Counts may be effective ones.
 
-    Source: Wilson, JASA 22 (1927). ``degrees`` swaps the normal quantile for Student's.
+    Source: Wilson, JASA 22 (1927).
     """
     _check(successes, n, level)
     if n == 0:
         return Interval(0.0, 1.0)
-    z = quantile(level, degrees)
+    z = quantile(level)
     rate = successes / n
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
@@ -76,61 +73,114 @@ def jeffreys(successes: float, n: float, level: float = 0.95) -> Interval:
     return Interval(low, high)
 
 
-def cluster_sums(values: Floats, clusters: Clusters | None) -> Floats:
-    """The sum of ``values`` within each cluster; ``values`` themselves without clusters."""
-    if clusters is None:
-        return values
-    if len(clusters) != values.size:
-        raise ValueError(f"{values.size} values but {len(clusters)} cluster labels")
-    if isinstance(clusters, np.ndarray):
-        index = np.unique(clusters, return_inverse=True)[1]
-    else:
-        labels: dict[object, int] = {}
-        index = np.array([labels.setdefault(c, len(labels)) for c in clusters], dtype=np.intp)
-    return np.bincount(index, weights=values).astype(np.float64)
+_CORRELATIONS = np.array([1e-4, 0.01, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6])
+"""Within-unit correlations held equally likely beforehand; the data weigh them."""
+_POINTS = 160
 
 
-def variance_of_mean(values: Floats, clusters: Clusters | None = None) -> tuple[float, int]:
-    """The variance of the mean of ``values``, robust to clusters, and the number of clusters.
-
-    Source: Liang & Zeger, Biometrika 73 (1986), with the factor K / (K − 1) for few clusters.
-    NaN with fewer than two clusters: one cluster says nothing of the spread between clusters.
-    """
-    sums = cluster_sums(values - values.mean(), clusters) if values.size else values
-    if sums.size < 2:
-        return float("nan"), int(sums.size)
-    k = sums.size
-    return float(np.sum(sums**2) * k / (k - 1) / values.size**2), k
-
-
-def rate_interval(
-    values: ArrayLike, clusters: Clusters | None = None, level: float = 0.95
+def pooled_interval(
+    successes: Floats, sizes: Floats, level: float = 0.95, *, edge: float = 1e-6
 ) -> Interval:
-    """Interval for the mean of ``values`` (each in [0, 1]), cases clustered by ``clusters``.
+    """Interval for a rate from ``successes`` of ``sizes`` in each independent unit.
 
-    Wilson's interval on the effective sample size, with Student's quantile on K − 1 degrees of
-    freedom: clustered cases carry less information than as many independent ones. Without
-    clusters and with 0/1 values it is Wilson's own.
+    Posterior of the mean of a beta-binomial distribution under Jeffreys's prior, averaged over
+    how alike the cases of a unit may be: with few units, or failures too rare to show it, that is
+    not known, and an estimate of it is too often 0. With units of one case it is Jeffreys's own
+    interval. Counts may be fractions. (0, 1) without any case.
 
-    Source: Korn & Graubard, Survey Methodology 24 (1998), with Wilson's interval as base as in
-    Franco, Little, Louis & Slud, J. Survey Statistics and Methodology 7 (2019).
+    Source: Kleinman, JASA 68 (1973), for the model; Brown, Cai & DasGupta, Statistical Science 16
+    (2001), for the prior.
+    """
+    total, failed, k = float(sizes.sum()), float(successes.sum()), sizes.size
+    if total == 0:
+        return Interval(0.0, 1.0)
+    rate = failed / total
+    ends = [float(betaincinv(rate * k + 0.5, k - rate * k + 0.5, q)) for q in (edge, 1 - edge)]
+    grid = np.linspace(*logit(np.clip(ends, 1e-12, 1 - 1e-12)), _POINTS)
+    means = expit(grid)
+    kinds, counts = np.unique(np.stack([sizes, successes], axis=1), axis=0, return_counts=True)
+    n, x = kinds[:, 0], kinds[:, 1]
+    weight = ((1 - _CORRELATIONS) / _CORRELATIONS)[:, None]
+    a, b = means[:, None, None] * weight, (1 - means)[:, None, None] * weight
+    likelihood = gammaln(a + x) - gammaln(a) + gammaln(b + n - x) - gammaln(b)
+    likelihood += gammaln(weight) - gammaln(weight + n)
+    log_density = (likelihood * counts).sum(axis=2) + 0.5 * np.log(means * (1 - means))[:, None]
+    density = np.exp(log_density - log_density.max()).sum(axis=1)
+    below = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
+    low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below / below[-1], means)
+    low = 0.0 if failed <= 0 else min(float(low), rate)
+    high = 1.0 if failed >= total else max(float(high), rate)
+    return Interval(low, high)
+
+
+def _per_unit(values: Floats, units: Units | None) -> tuple[Floats, Floats]:
+    """Successes and sizes of each unit; means of repeats count for more than one case.
+
+    How much more their spread says: it is that of so many tries, ten at the most.
+    """
+    mean = float(values.mean())
+    spread = float(values.var())
+    tries = min(10.0, max(1.0, mean * (1 - mean) / spread)) if spread > 0 else 1.0
+    index = np.arange(values.size) if units is None else units
+    sizes = np.bincount(index).astype(np.float64)
+    present = sizes > 0
+    successes = np.bincount(index, weights=values)
+    return tries * successes[present], tries * sizes[present]
+
+
+def rate_interval(values: ArrayLike, units: Units | None = None, level: float = 0.95) -> Interval:
+    """Interval for the mean of ``values``, each in [0, 1]: Wilson's, or over ``units``.
+
+    ``units`` is a number from 0 for each case; cases that share it (a study) are not independent:
+    see ``pooled_interval``. (0, 1) when there is no case, or a single unit of several cases.
     """
     array = np.asarray(values, dtype=np.float64)
-    if array.size == 0:
-        return Interval(0.0, 1.0)
     if not np.all((array >= 0) & (array <= 1)):
         raise ValueError("values must lie in [0, 1]; take unscored cases out first")
-    mean = float(array.mean())
-    if clusters is None:
-        return wilson(min(mean * array.size, array.size), array.size, level)
-    variance, k = variance_of_mean(array, clusters)
-    independent = float(array.var()) / array.size
-    spread = mean * (1 - mean)
-    if k < 2:
+    if array.size == 0:
         return Interval(0.0, 1.0)
-    inflation = max(1.0, variance / independent) if independent > 0 else 1.0
-    size = array.size / inflation
-    if independent > 0:
-        size = spread / independent / inflation
-    degrees = None if k == array.size else k - 1
-    return wilson(min(mean * size, size), size, level, degrees=degrees)
+    successes, sizes = _per_unit(array, units)
+    if units is None:
+        return wilson(min(successes.sum(), sizes.sum()), sizes.sum(), level)
+    if sizes.size == 1:
+        return Interval(0.0, 1.0)
+    return pooled_interval(successes, sizes, level)
+
+
+def difference_interval(
+    differences: ArrayLike, units: Units | None = None, level: float = 0.95
+) -> Interval:
+    """Interval for the mean of paired differences, each in [−1, 1].
+
+    What newly fails and what newly passes are two rates, each with its ``pooled_interval``; their
+    difference follows by the square-and-add method, with the correlation between both over the
+    units where it is negative (a run that shifts whole studies). (−1, 1) when there is no case, or
+    a single unit of several cases.
+
+    Source: Zou & Donner, Statistics in Medicine 27 (2008), after Newcombe, ibid. 17 (1998).
+    """
+    array = np.asarray(differences, dtype=np.float64)
+    if not np.all((array >= -1) & (array <= 1)):
+        raise ValueError("differences must lie in [−1, 1]; take unscored cases out first")
+    if array.size == 0:
+        return Interval(-1.0, 1.0)
+    (up, sizes), (down, down_sizes) = (
+        _per_unit(np.maximum(part, 0), units) for part in (array, -array)
+    )
+    if sizes.size == 1 and units is not None:
+        return Interval(-1.0, 1.0)
+    a, b = up.sum() / sizes.sum(), down.sum() / down_sizes.sum()
+    (a_low, a_high), (b_low, b_high) = (
+        pooled_interval(up, sizes, level), pooled_interval(down, down_sizes, level)
+    )  # fmt: skip
+    together = 2 * min(0.0, _correlation(up - a * sizes, down - b * down_sizes))
+    below, above = a - a_low, b_high - b
+    low = a - b - math.sqrt(below**2 - together * below * above + above**2)
+    below, above = b - b_low, a_high - a
+    high = a - b + math.sqrt(below**2 - together * below * above + above**2)
+    return Interval(max(-1.0, float(low)), min(1.0, float(high)))
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    scale = math.sqrt(float(first @ first) * float(second @ second))
+    return float(first @ second) / scale if scale > 0 else 0.0
