@@ -34,8 +34,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "Change and noise": {
         "compare": "compare",
         "gate": "compare",
-        "baseline": "compare",
         "history": "compare",
+        "plan": "compare",
     },
     "To begin with": {
         "demo": "start",

@@ -1,4 +1,4 @@
-"""Know change from noise: ``compare``, ``gate``, ``baseline`` and ``history``."""
+"""Know change from noise: ``compare``, ``gate``, ``history`` and ``plan``."""
 
 import sys
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _REFERENCE = "its id, the beginning of it, its folder, a group of repeats, or ba
         "also": "Further runs to compare with the first.",
         "case": "Show one case side by side instead: its id (default: the overview).",
         "cluster": "Independent units: study, case or auto (default: auto, studies from 6 on).",
-        "alpha": "Chance of any false alarm over all modes.",
+        "alpha": "Chance of any false alarm over all modes and all runs compared.",
         "worst": "How many newly failing cases to print.",
         "html": "File to write the comparison to as one HTML page (default: none).",
         "json": "File to write the figures to as JSON (default: none).",
@@ -48,9 +48,8 @@ def compare(
     Exits 3 when a run is incomplete: what there is of it is compared.
     """
     from ancrage.compare.details import read_details
-    from ancrage.compare.paired import check_options
-    from ancrage.compare.paired import compare as compare_groups
-    from ancrage.compare.terminal import overview
+    from ancrage.compare.paired import check_options, compare_all
+    from ancrage.compare.terminal import held, overview
     from ancrage.report.terminal import console, show
 
     units = check_options(cluster, alpha)
@@ -58,11 +57,13 @@ def compare(
     if case:
         show(_one_case(case, sides), console())
         return ExitCode.OK
-    found = [compare_groups(sides[0], side, cluster=units, alpha=alpha) for side in sides[1:]]
+    found = compare_all(sides, cluster=units, alpha=alpha)
     out = console()
-    for each, side in zip(found, sides[1:], strict=True):
-        details = read_details(side[0], each.newly_failing[:worst])
-        show(overview(each, details, shown=worst), out)
+    if len(found) > 1:
+        show(held(found), out)
+    for comparison, side in zip(found, sides[1:], strict=True):
+        details = read_details(side[0], comparison.newly_failing[:worst])
+        show(overview(comparison, details, shown=worst), out)
     if json:
         from pydantic import TypeAdapter
 
@@ -80,7 +81,7 @@ def compare(
             import webbrowser
 
             webbrowser.open(path.resolve().as_uri())
-    complete = all(each.origin.state == "complete" for side in sides for each in side)
+    complete = all(run.origin.state == "complete" for side in sides for run in side)
     return ExitCode.OK if complete else ExitCode.INCOMPLETE
 
 
@@ -89,6 +90,7 @@ def compare(
         "run": "Run to decide on: its id, the beginning of it, its folder, or a group of repeats.",
         "policy": "Policy file (default: the table [gate] of the configuration).",
         "baseline": "Baseline to compare with, or none (default: the policy's, main).",
+        "save": "Record the run as the baseline of this name instead, baselines/NAME.json.",
         "markdown": "File to write a Markdown summary to, added to its end (default: none).",
         "junit": "File to write JUnit XML to (default: none).",
         "json": "File to write the whole decision to as JSON (default: none).",
@@ -99,6 +101,7 @@ def gate(
     run: str,
     policy: str = "",
     baseline: str = "",
+    save: str = "",
     markdown: str = "",
     junit: str = "",
     json: str = "",
@@ -112,7 +115,7 @@ def gate(
     baseline are never a reason to ship.
     """
     from ancrage.compare import outputs
-    from ancrage.compare.baseline import find_reference
+    from ancrage.compare.baseline import find_reference, write_baseline
     from ancrage.compare.gate import decide
     from ancrage.compare.policy import load_policy
     from ancrage.compare.terminal import decision
@@ -120,6 +123,10 @@ def gate(
     from ancrage.report.terminal import console, on_github, show
 
     config = load()
+    if save:
+        path = write_baseline(save, _side(run), config.root)
+        console().print(f"Recorded {run} as {path}; commit it.", soft_wrap=True)
+        return ExitCode.OK
     rules = load_policy(config, Path(policy) if policy else None)
     found = decide(rules, _side(run), find_reference(baseline or rules.baseline, config.root))
     show(decision(found), console())
@@ -130,42 +137,9 @@ def gate(
     if json:
         _write(json, found.model_dump_json(indent=1) + "\n")
     if github or on_github():
-        for each in outputs.annotations(found):
-            sys.stdout.write(f"{each}\n")
+        for annotation in outputs.annotations(found):
+            sys.stdout.write(f"{annotation}\n")
     return found.exit_code
-
-
-@command(
-    help={
-        "action": "set records a run as the baseline; show prints what a baseline holds.",
-        "subject": "For set, the run or group of repeats; for show, the baseline's name.",
-        "name": "Name to record under (default: main).",
-    },
-)
-def baseline(action: str, subject: str, name: str = "main") -> ExitCode:
-    """Record a run as a named baseline, or show one.
-
-    A baseline is baselines/NAME.json, to commit with the code.
-    """
-    from ancrage.compare.baseline import load_baseline, unpack, write_baseline
-    from ancrage.compare.terminal import baseline_overview
-    from ancrage.config import load
-    from ancrage.report.terminal import console, show
-
-    root = load().root
-    if action == "set":
-        side = _side(subject)
-        unfinished = [each.origin.id for each in side if each.origin.state != "complete"]
-        if unfinished:
-            raise UsageError(f"{unfinished[0]} is not complete; a baseline must be")
-        path = write_baseline(name, side, root)
-        console().print(f"Recorded {subject} as {path}; commit it.", soft_wrap=True)
-    elif action == "show":
-        found = load_baseline(subject, root)
-        show(baseline_overview(subject, found.recorded, unpack(found)), console())
-    else:
-        raise UsageError(f"{action!r}: give set RUN or show NAME")
-    return ExitCode.OK
 
 
 @command(
@@ -182,8 +156,6 @@ def history(mode: str = "", kind: str = "", last: Count = 20, plot: str = "") ->
     from ancrage.compare.history import plot as draw
     from ancrage.report.terminal import console, show
 
-    if last < 1:
-        raise UsageError(f"--last {last}: give 1 or more")
     runs, unreadable = read_history(kind=kind or None, last=last)
     known = modes_of(runs)
     if mode and mode not in known:
@@ -195,9 +167,43 @@ def history(mode: str = "", kind: str = "", last: Count = 20, plot: str = "") ->
     if plot:
         path = Path(plot)
         _folder_exists("plot", path)
-        draw({each: trend(runs, each) for each in ([mode] if mode else known)}, path)
+        draw({name: trend(runs, name) for name in ([mode] if mode else known)}, path)
         out.print(f"Plot: {path}", soft_wrap=True)
     return ExitCode.OK
+
+
+@command(
+    help={
+        "rate": "The failure rate before, such as .05.",
+        "detect": "The rise that must be seen, such as .05 for five points.",
+        "studies": "How many studies the cases come from (default: cases are independent).",
+        "alike": "How alike the changes of two cases of one study are, a correlation.",
+        "steady": "Share of failing cases that fail again when the same thing runs once more.",
+        "modes": "Failure modes in which a change is looked for.",
+        "alpha": "Chance of any false alarm over all modes.",
+        "power": "Chance of seeing the rise when it is there.",
+    },
+    example="plan --rate .05 --detect .05 --studies 40",
+)
+def plan(
+    rate: Share,
+    detect: Share,
+    studies: Size = 0,
+    alike: Share = 0.02,
+    steady: Share = 0.5,
+    modes: Count = 1,
+    alpha: Share = 0.05,
+    power: Share = 0.8,
+) -> None:
+    """Say how many cases, repeats and human labels it takes to see a change."""
+    from ancrage.compare.planning import check, planned
+    from ancrage.report.terminal import console, show
+
+    asked = check(
+        rate=rate, detect=detect, studies=studies or None, alike=alike, steady=steady,
+        modes=modes, alpha=alpha, power=power,
+    )  # fmt: skip
+    show(planned(asked), console())
 
 
 def _side(reference: str) -> "Group":
@@ -211,16 +217,14 @@ def _side(reference: str) -> "Group":
 
 
 def _one_case(case: str, sides: "Sequence[Group]") -> "RenderableType":
-    from ancrage.compare.details import read_cases, read_details
+    from ancrage.compare.details import read_details
     from ancrage.compare.terminal import side_by_side
 
-    if not any(case in each.position for side in sides for each in side):
+    runs = [run for side in sides for run in side]
+    if not any(case in run.position for run in runs):
         raise UsageError(f"no run has a case {case!r}")
-    named = [
-        (each.origin.name, read_details(each, [case]).get(case)) for side in sides for each in side
-    ]
-    cases = [found for side in sides for found in read_cases(side[0], [case]).values()]
-    return side_by_side(cases[0] if cases else None, case, named)
+    named = [(run.origin.name, read_details(run, [case]).get(case)) for run in runs]
+    return side_by_side(case, named)
 
 
 def _folder_exists(option: str, path: Path) -> None:
@@ -237,4 +241,4 @@ def _write(file: str, text: str, *, append: bool = False) -> None:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-tasks = (compare, gate, baseline, history)
+tasks = (compare, gate, history, plan)

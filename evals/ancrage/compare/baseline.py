@@ -13,7 +13,8 @@ from pydantic import Field, PositiveFloat, model_validator
 
 from ancrage.compare.results import Anchoring, Group, Mode, Origin, Results
 from ancrage.domain import Frozen, OutputState, RunState
-from ancrage.errors import UsageError, describe
+from ancrage.errors import UsageError
+from ancrage.files import read_model, write_atomic
 
 FOLDER = "baselines"
 
@@ -63,7 +64,7 @@ def write_baseline(name: str, group: Group, root: Path) -> Path:
     """Record ``group`` as the baseline ``name`` under ``root``; returns the file.
 
     Raises:
-        UsageError: a run is not complete or a mock, or the runs do not have the same cases, or none.
+        UsageError: a run is not complete, or a mock, or has no case or other cases.
     """
     if unfinished := [run.origin.id for run in group if run.origin.state is not RunState.COMPLETE]:
         raise UsageError(f"{unfinished[0]} is not complete; a baseline must be")

@@ -1,6 +1,6 @@
 """Figures in words, the same on the terminal, in Markdown and on the page."""
 
-from ancrage.compare.model import Comparison, ModeComparison, Side
+from ancrage.compare.model import AnchorChange, Comparison, ModeComparison, Side
 from ancrage.stats import Interval
 
 
@@ -50,6 +50,21 @@ def quiet(mode: ModeComparison) -> bool:
 
 
 def units(comparison: Comparison) -> str:
-    """``12 studies`` or ``100 cases``: what counts as independent."""
-    noun = "studies" if comparison.clustered else "cases"
-    return f"{comparison.clusters} {noun}"
+    """``100 cases in 12 studies``, or ``100 cases``."""
+    if comparison.clustered:
+        return f"{comparison.cases} cases in {comparison.clusters} studies"
+    return f"{comparison.cases} cases"
+
+
+def anchor(change: AnchorChange) -> str:
+    """``citations 412 → 380``; of a diagnosis, with the quotes that it is counted over."""
+    if change.what.startswith("quotes ") and change.what != "quotes held":
+        over = f"{change.first:.4g}/{change.first_of} → {change.second:.4g}/{change.second_of}"
+        return f"{change.what} {over}"
+    return f"{change.what} {change.first:.4g} → {change.second:.4g}"
+
+
+def anchors(comparison: Comparison) -> str:
+    """Every count of what anchors the answers, in one line."""
+    answers = comparison.anchors[0].first_of if comparison.anchors else 0
+    return f"{'; '.join(anchor(change) for change in comparison.anchors)} in {answers} answers"

@@ -1,5 +1,6 @@
 """What a comparison says, as frozen models: the terminal, the page and the gate all show these."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -176,3 +177,20 @@ def label(side: tuple[Origin, ...]) -> str:
     if len(side) == 1:
         return side[0].name
     return f"{side[0].group or side[0].name} ({len(side)} runs)"
+
+
+def held_regressions(comparisons: Sequence[Comparison]) -> dict[str, tuple[str, ...]]:
+    """By mode, the cases worse in every one of ``comparisons``; modes without one are left out."""
+    found = {}
+    for mode in comparisons[0].modes if comparisons else ():
+        later = [
+            set(other.worse)
+            for comparison in comparisons[1:]
+            for other in comparison.modes
+            if other.mode == mode.mode and other.problem is None
+        ]
+        if len(later) == len(comparisons) - 1:
+            cases = tuple(case for case in mode.worse if all(case in worse for worse in later))
+            if cases:
+                found[mode.mode] = cases
+    return found

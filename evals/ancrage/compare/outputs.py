@@ -61,7 +61,9 @@ def comparison_table(comparison: Comparison) -> Iterator[str]:
             f"{strong}{mode.verdict.value}{strong}",
         )
         yield f"| {' | '.join(cells)} |"
-    yield f"\nIntervals: 95 %, {figures.units(comparison)} as units. p: exact, Holm-adjusted."
+    yield f"\nIntervals: 95 %, {figures.units(comparison)}. p: exact, Holm-adjusted."
+    if comparison.anchors:
+        yield f"\nWhat anchors the answers: {_escape(figures.anchors(comparison))}."
     for note in comparison.notes:
         yield f"- {'⚠️ ' if note.serious else ''}{_escape(note.text)}"
 

@@ -14,7 +14,6 @@ from ancrage.errors import UsageError
 from ancrage.runs import NOT_RUN, RUNS, RunFolder, RunView, find_run, list_runs
 from ancrage.stats.intervals import Floats
 
-
 EXTERNAL = "external"
 """The kind of an evaluator whose scores another tool wrote."""
 

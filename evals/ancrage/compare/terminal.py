@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 
 from rich import box
 from rich.console import Group as Stack
@@ -14,13 +13,19 @@ from rich.text import Text
 from ancrage.compare import figures
 from ancrage.compare.details import Detail
 from ancrage.compare.gate import Decision, Outcome
-from ancrage.compare.model import Comparison, ModeComparison, Repeats, Side, Verdict, label
-from ancrage.compare.pairing import outcomes, side
-from ancrage.compare.results import Results
-from ancrage.domain import Case
+from ancrage.compare.model import (
+    Comparison,
+    ModeComparison,
+    Repeats,
+    Side,
+    Verdict,
+    held_regressions,
+    label,
+)
 from ancrage.report.text import difference, excerpt, line
 
 CASES_SHOWN = 5
+CASES_LISTED = 12
 CONTEXT = 8
 """Words kept on each side of a change."""
 
@@ -41,6 +46,20 @@ def overview(
     ``details`` has the second side's answers of the newly failing cases, where they can be had.
     """
     return Stack(*_parts(comparison, details, shown))
+
+
+def held(comparisons: Sequence[Comparison]) -> RenderableType:
+    """The cases that pass in the first run and fail in every later one: no chance of one run."""
+    lines: list[RenderableType] = []
+    for mode, cases in held_regressions(comparisons).items():
+        shown = ", ".join(line(case) for case in cases[:CASES_LISTED])
+        more = f" and {len(cases) - CASES_LISTED} more" if len(cases) > CASES_LISTED else ""
+        lines.append(Text.assemble((f"  {mode} ({len(cases)})  ", "bold red"), shown + more))
+    name = line(label(comparisons[0].first))
+    later = f"every one of the {len(comparisons)} later runs"
+    if not lines:
+        return Text(f"No case passes in {name} and fails in {later}.\n", "green")
+    return Stack(Text(f"Pass in {name}, fail in {later}", "bold"), *lines, Text())
 
 
 def _parts(
@@ -67,11 +86,13 @@ def _parts(
         yield Text(f"No failure on either side, all scored: {', '.join(silent)}", "green")
     if not comparison.modes:
         yield Text("No failure mode was scored on either side: invoke score", "yellow")
+    yield from _anchors(comparison)
+    over = "modes" if comparison.family == 1 else f"modes of {comparison.family} comparisons"
     yield Text(
-        f"95 % intervals, {figures.units(comparison)} as units; p: exact paired test, "
-        "Holm-adjusted over modes.\nNow: newly failing / newly passing. Would show: the smallest "
-        "change that these cases would have\nshown four times in five. Unscored: the change if all "
-        "that is unscored went one way, or the other.",
+        f"95 % intervals, {figures.units(comparison)}; p: exact paired test by studies or by "
+        f"cases, Holm-adjusted over {over}.\nNow: newly failing / newly passing. Would show: the "
+        "smallest change that these cases would have\nshown four times in five. Unscored: the "
+        "change if all that is unscored went one way, or the other.",
         "dim",
     )
     yield from _problems(loud)
@@ -104,8 +125,13 @@ def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
 
 
 def _p(mode: ModeComparison) -> str:
-    p = figures.p_value(mode.adjusted_p)
-    return "" if mode.adjusted_p is None else f", p {p}"
+    if mode.adjusted_p is None:
+        return ""
+    p = f", p {figures.p_value(mode.adjusted_p)}"
+    if mode.other_p is None:
+        return p
+    other = "cases" if mode.by == "studies" else "studies"
+    return f"{p} by {mode.by} (by {other} {figures.p_value(mode.other_p)})"
 
 
 def _moved(mode: ModeComparison) -> str:
@@ -141,10 +167,25 @@ def _change(mode: ModeComparison) -> Text:
     return text
 
 
+def _anchors(comparison: Comparison) -> Iterator[RenderableType]:
+    """What the answers cite and quote: no rate means anything without it."""
+    if not comparison.anchors:
+        return
+    yield Text(f"\nWhat anchors the answers: {figures.anchors(comparison)}", "dim")
+    for change in comparison.collapsed:
+        yield Text(
+            f"! {figures.anchor(change)}: what is not there cannot be wrong, so lower rates say "
+            "nothing",
+            "bold yellow",
+        )
+
+
 def _problems(modes: Sequence[ModeComparison]) -> Iterator[RenderableType]:
     for mode in modes:
         if mode.problem:
             yield Text(f"! {mode.mode}: {line(mode.problem)}", "yellow")
+        if mode.caution:
+            yield Text(f"! {mode.mode}: {mode.caution}", "yellow")
         if mode.ignored:
             yield Text(f"· {mode.mode}: {mode.ignored} ignored cases left out", "dim")
 
@@ -213,13 +254,11 @@ def _changed(
     yield Text(f"  {rest}the answers side by side: --case ID, or --html FILE", "dim")
 
 
-def side_by_side(
-    case: Case | None, name: str, sides: Sequence[tuple[str, Detail | None]]
-) -> RenderableType:
+def side_by_side(name: str, sides: Sequence[tuple[str, Detail | None]]) -> RenderableType:
     """One case: the question, then how the second answer differs from the first, word by word."""
     parts: list[RenderableType] = [Text(line(name), "bold")]
-    if case:
-        parts.append(Text(line(case.input.question), "italic"))
+    questions = dict.fromkeys(detail.case.input.question for _, detail in sides if detail)
+    parts += [Text(line(question), "italic") for question in questions]
     (first_name, first), *others = sides
     for other_name, other in others:
         parts.append(
@@ -311,27 +350,3 @@ def decision(found: Decision) -> RenderableType:
         parts.append(Text.assemble((f"{mark} pass: ", style), listed))
     parts += [Text(f"· {line(remark)}", "dim") for remark in found.remarks]
     return Stack(*parts)
-
-
-def baseline_overview(name: str, recorded: datetime, runs: Sequence[Results]) -> RenderableType:
-    """What a baseline holds: its runs, and the rate of each mode over them."""
-    head = runs[0].origin
-    parts: list[RenderableType] = [
-        Text.assemble((line(name), "bold"), f"  recorded {recorded:%Y-%m-%d %H:%M} UTC"),
-        Text(
-            f"{', '.join(line(each.origin.id) for each in runs)} · {len(runs[0].cases)} cases · "
-            f"snapshot {head.snapshot[:12]}",
-            "dim",
-        ),
-    ]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold")
-    table.add_column("Rate", no_wrap=True)
-    table.add_column("Unscored", justify="right")
-    table.add_column("Evaluator", overflow="fold")
-    for mode in runs[0].modes.values():
-        found = side(outcomes(runs, mode.name, runs[0].cases), None)
-        rate = f"{figures.fraction(found)} {figures.between(found.interval)}"
-        version = f"{mode.evaluator} {mode.version}".strip()
-        table.add_row(mode.name, rate, str(found.unscored), line(version))
-    return Stack(*parts, table)

@@ -132,7 +132,7 @@ def _random(orbits: Floats) -> PairedTest:
     )
     observed = orbits[:, 0].sum()
     tails = (np.count_nonzero(sign * (totals - observed) >= -1e-9) for sign in (1, -1))
-    p = min(1.0, 2 * (min(tails) + 1) / (_DRAWS + 1))
+    p = min(1.0, 2 * (int(min(tails)) + 1) / (_DRAWS + 1))
     step = 2 / (_DRAWS + 1)
     floor = max(2.0 * float(orbits.shape[1]) ** -rows.size, step)
     return PairedTest(p, rows.size, False, np.append(np.arange(floor, 1.0, step), 1.0))

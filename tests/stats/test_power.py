@@ -1,0 +1,93 @@
+"""What cases can show, against scipy, statsmodels and simulation."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
+from ancrage.stats import (
+    alike_p,
+    cases_needed,
+    detectable_change,
+    dominant,
+    effective_cases,
+    labels_needed,
+    plan,
+    power_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("n", "churn", "change"), [(30, 0.1, 0.2), (100, 0.2, 0.1), (400, 0.02, 0.05)]
+)
+def test_power_agrees_with_a_sum_over_scipy_s_tests(n: int, churn: float, change: float) -> None:
+    """Every number of discordant pairs, every split of them, weighed by its chance."""
+    share = churn + change
+    way = (1 + change / share) / 2
+    expected = 0.0
+    for pairs in range(n + 1):
+        chance = binom.pmf(pairs, n, share)
+        if chance < 1e-12:
+            continue
+        rejected = [k for k in range(pairs + 1) if pairs and binomtest(k, pairs).pvalue <= 0.05]
+        expected += chance * binom.pmf(rejected, pairs, way).sum()
+    assert power_of(n, churn, change) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "churn"), [(60, 0.1), (100, 0.2), (1000, 0.1)])
+def test_detectable_change_and_cases_needed_undo_each_other(n: int, churn: float) -> None:
+    change = detectable_change(n, churn)
+    assert change is not None
+    assert power_of(n, churn, change) >= 0.8 > power_of(n, churn, change - 0.005)
+    assert cases_needed(churn, change) == pytest.approx(n, rel=0.03)
+
+
+def test_few_cases_show_nothing() -> None:
+    assert detectable_change(5, 0.0) is None
+    assert detectable_change(0, 0.5) is None
+    assert cases_needed(0.5, 1e-6) is None
+
+
+def test_a_plan_grows_with_clustering_and_shrinks_with_repeats() -> None:
+    alone = [need.cases for need in plan(0.05, 0.05)]
+    studies = [need.cases for need in plan(0.05, 0.05, studies=40)]
+    assert all(cases is not None for cases in (*alone, *studies))
+    assert alone == sorted(alone, reverse=True)  # type: ignore[type-var]
+    assert all(a < b for a, b in zip(alone, studies, strict=True))  # type: ignore[operator]
+    assert plan(0.05, 0.05, studies=6, alike=0.5)[0].cases is None
+    assert plan(0.1, 0.1, repeats=(3,))[0].answers == 3 * (plan(0.1, 0.1)[2].cases or 0)
+
+
+def test_labels_pin_the_rate_down_as_statsmodels_has_it() -> None:
+    n = labels_needed(0.1, 0.05)
+    low, high = proportion_confint(round(0.1 * n), n, 0.05, "normal")
+    assert high - low == pytest.approx(0.1, abs=0.01)
+
+
+def test_likeness_within_studies_is_seen_and_says_nothing_of_the_direction() -> None:
+    rng = np.random.default_rng(3)
+    units = np.repeat(np.arange(20), 15)
+    changes = rng.choice([-1.0, 0.0, 1.0], 300, p=[0.1, 0.8, 0.1])
+    together = np.repeat(rng.choice([-1.0, 0.0, 1.0], 20, p=[0.2, 0.6, 0.2]), 15)
+    assert alike_p(together, units) < 0.01
+    assert alike_p(changes, units) > 0.05
+    assert alike_p(-changes, units) == alike_p(changes, units)
+    assert alike_p(np.zeros(300), units) == alike_p(np.ones(300), units) == 1.0
+
+
+def test_effective_cases() -> None:
+    rng = np.random.default_rng(2)
+    changes = rng.choice([-1.0, 0.0, 1.0], 200, p=[0.2, 0.6, 0.2])
+    assert effective_cases(changes, None) == 200
+    copies = effective_cases(np.repeat(changes[:20], 10), np.repeat(np.arange(20), 10))
+    assert copies < 21
+    assert effective_cases(np.array([0.0, 1.0]), np.zeros(2, dtype=int)) == 0
+
+
+def test_a_study_that_decides_alone_is_named() -> None:
+    units = np.repeat(np.arange(12), 10)
+    changes = np.zeros(120)
+    changes[::10] = 1.0
+    assert dominant(changes, units) is None
+    changes[:10] = -1.0
+    assert dominant(changes, units) == 0
