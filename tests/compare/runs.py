@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ancrage.compare.results import Mode, Origin, Results, read_results
+from ancrage.compare.results import Anchoring, Mode, Origin, Results, read_results
 from ancrage.domain import (
     Answer,
     Case,
@@ -131,7 +131,10 @@ def results(
     state: RunState = RunState.COMPLETE,
     version: str = "1",
     snapshot: str = "5a",
-    completed: Sequence[str] | None = None,
+    reached: int | None = None,
+    hashed_order: bool = False,
+    anchors: Sequence[Anchoring] | None = None,
+    different_quotes: int | None = None,
     parameters: dict[str, JsonValue] | None = None,
 ) -> Results:
     """Outcomes in memory only; cases ``c000``…, each its own study unless told otherwise."""
@@ -148,6 +151,7 @@ def results(
             state=state,
             snapshot=snapshot,
             parameters=parameters or {},
+            hashed_order=hashed_order,
         ),
         modes={
             each: Mode(
@@ -157,12 +161,16 @@ def results(
         },
         cases=cases,
         studies=tuple(studies) if studies is not None else (None,) * n,
-        states=(OutputState.OK,) * n,
+        states=tuple(
+            OutputState.OK if reached is None or at < reached else OutputState.NOT_RUN
+            for at in range(n)
+        ),
+        anchors=dict(zip(cases, anchors or (), strict=False)),
+        different_quotes=different_quotes,
         values={
             each: np.array([np.nan if v is None else v for v in values], dtype=np.float64)
             for each, values in outcomes.items()
         },
-        completed=tuple(completed) if completed is not None else cases,
     )
 
 

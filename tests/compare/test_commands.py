@@ -45,7 +45,7 @@ def test_gate_goes_from_inconclusive_to_ship_to_dont_ship(place: Path) -> None:
     assert absent.returncode == 3
     assert "INCONCLUSIVE" in absent.stdout
     assert "no baseline 'main'" in absent.stdout
-    recorded = run("baseline", "set", "good", cwd=place)
+    recorded = run("gate", "good", "--save", "main", cwd=place)
     assert recorded.returncode == 0, recorded.stderr
     assert (place / "baselines" / "main.json").is_file()
     good = run("gate", "good", cwd=place)
@@ -58,8 +58,6 @@ def test_gate_goes_from_inconclusive_to_ship_to_dont_ship(place: Path) -> None:
     assert json.loads((place / "d.json").read_text())["outcome"] == "fail"
     assert (place / "m.md").read_text(encoding="utf-8").startswith("## ❌ Don't ship")
     assert "<failure" in (place / "j.xml").read_text(encoding="utf-8")
-    shown = run("baseline", "show", "main", cwd=place)
-    assert "0/60 = 0.0 %" in shown.stdout
 
 
 @pytest.mark.parametrize(
@@ -72,8 +70,10 @@ def test_gate_goes_from_inconclusive_to_ship_to_dont_ship(place: Path) -> None:
         (("compare", "good", "worse", "--alpha", "7"), "--alpha 7"),
         (("compare", "good", "worse", "--html", "no/such/c.html"), "does not exist"),
         (("compare", "good", "worse", "--case", "nobody"), "no run has a case 'nobody'"),
-        (("baseline", "get", "good"), "give set RUN or show NAME"),
-        (("baseline", "show", "other"), "no baseline 'other'"),
+        (("compare", "baseline:other", "good"), "no baseline 'other'"),
+        (("gate", "good", "--save", "../up"), "cannot name a baseline"),
+        (("plan", "--rate", ".5", "--detect", ".6"), "--detect 0.6"),
+        (("plan", "--rate", ".05", "--detect", ".05", "--studies", "4"), "--studies 4"),
         (("history", "--mode", "typo"), "no run was scored for 'typo'; known: x"),
         (("history", "--plot", "h.xyz"), "h.xyz"),
     ],
@@ -97,7 +97,7 @@ def test_wrong_use_exits_2_with_one_line(
 
 
 def test_compare_groups_baselines_and_further_runs(place: Path) -> None:
-    run("baseline", "set", "good", "--name", "old", cwd=place)
+    run("gate", "good", "--save", "old", cwd=place)
     found = run("compare", "baseline:old", "twice", "worse", "--json", "c.json",
                 "--html", "c.html", cwd=place)  # fmt: skip
     assert found.returncode == 0, found.stderr
@@ -126,3 +126,12 @@ def test_no_run_at_all(tmp_path: Path) -> None:
         found = run(*arguments, cwd=tmp_path)
         assert found.returncode == 2
         assert "make one with" in found.stderr or "make one:" in found.stderr
+
+
+def test_plan_says_cases_repeats_and_labels(tmp_path: Path) -> None:
+    found = run("plan", "--rate", ".05", "--detect", ".05", "--studies", "40", cwd=tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert "To see a rate of 5.0% rise by 5 points in 40 studies, 80% of the time" in found.stdout
+    assert "Labels: 73 cases" in found.stdout
+    rows = [line.split() for line in found.stdout.splitlines() if line.strip()[:1].isdigit()]
+    assert [row[0] for row in rows] == ["1", "2", "3", "5"]

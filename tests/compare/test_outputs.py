@@ -23,7 +23,7 @@ def _hostile(values: list[float]) -> Results:
 
 def _decision() -> Decision:
     worse, clean = _hostile([1.0] * 30 + [0.0] * 70), _hostile([0.0] * 100)
-    policy = Policy(ceilings={"x": 0.1}, detect=0.01)
+    policy = Policy(ceilings={"x": 0.1})
     return decide(policy, (worse,), (clean,))
 
 

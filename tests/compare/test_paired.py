@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ancrage.compare.model import Verdict
-from ancrage.compare.paired import FEWEST_CLUSTERS, compare
+from ancrage.compare.paired import compare
 from ancrage.compare.results import Results
 from ancrage.domain import RunState
 from ancrage.stats import mcnemar
+from ancrage.stats.units import FEWEST
 from tests.compare.runs import results
 
 _VALUES = st.lists(st.sampled_from([0.0, 1.0, 3.0, None]), min_size=1, max_size=40)
@@ -135,7 +136,7 @@ def test_other_data_parameters_and_states_are_said() -> None:
         parameters={"model": "b", "temperature": 0},
         snapshot="b0",
         state=RunState.INCOMPLETE,
-        completed=("c000",),
+        reached=1,
     )
     found = compare((first,), (second,))
     texts = {note.text: note.serious for note in found.notes}
@@ -254,7 +255,7 @@ def test_few_studies_as_units_show_nothing(clusters: int) -> None:
     studies = [f"s{at % clusters}" for at in range(60)]
     sides = [results({"x": [0.0] * 60}, studies=studies, name=name) for name in "ab"]
     found = compare((sides[0],), (sides[1],), cluster="study").modes[0]
-    assert (found.detectable is None) == (clusters < FEWEST_CLUSTERS)
+    assert (found.detectable is None) == (clusters < FEWEST)
 
 
 def test_unscored_cases_move_the_ends_of_the_cautious_interval() -> None:

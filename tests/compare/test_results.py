@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from ancrage.compare.baseline import read_baseline, write_baseline
+from ancrage.compare.paired import compare
 from ancrage.compare.results import find_group, read_results
-from ancrage.domain import Answer, Output, OutputState, RunState, Scored
+from ancrage.domain import OutputState, RunState, Scored
 from ancrage.errors import UsageError
 from ancrage.runs import NOT_RUN
 from tests.compare.runs import Scripted, evaluation, mode, results, world, write_run
@@ -65,21 +66,12 @@ def test_the_newest_scoring_of_a_mode_wins_and_versions_do_not_mix(tmp_path: Pat
     assert found.values["y"].tolist() == [1, 0, 0]
 
 
-def test_scores_of_unknown_cases_are_refused(tmp_path: Path) -> None:
-    data = world(tmp_path / "snap", 2)
-    folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0]})
-    with folder.scorings()[0].journal() as scores:
-        scores.append(Scored(case_id="stranger", evaluations=(evaluation("x", 0.0, "t", "1"),)))
-    with pytest.raises(UsageError, match="'stranger' is not in the snapshot"):
-        read_results(folder)
-
-
 def test_a_damaged_journal_is_wrong_use_not_a_clean_run(tmp_path: Path) -> None:
     data = world(tmp_path / "snap", 2)
     folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0]})
     path = folder.scorings()[0].path / "scores.jsonl"
-    path.write_text('{"case_id": 3}\n', encoding="utf-8")
-    with pytest.raises(UsageError, match=r"scores\.jsonl:1: "):
+    path.write_text('{"case_id": "c000", "evaluations": 3}\n', encoding="utf-8")
+    with pytest.raises(UsageError, match=r"scores\.jsonl"):
         read_results(folder)
 
 
@@ -88,8 +80,8 @@ def test_a_group_is_found_by_its_name_in_the_order_of_repeats(tmp_path: Path) ->
     root = tmp_path / "runs"
     for repeat in (2, 0, 1):
         write_run(root, data, f"r{repeat}", {"x": [0, repeat]}, group="exp", repeat=repeat)
-    assert [each.origin.id for each in find_group("exp", root)] == ["r0", "r1", "r2"]
-    assert [each.origin.id for each in find_group("r1", root)] == ["r1"]
+    assert [run.origin.id for run in find_group("exp", root)] == ["r0", "r1", "r2"]
+    assert [run.origin.id for run in find_group("r1", root)] == ["r1"]
     with pytest.raises(UsageError, match="no run answers to"):
         find_group("other", root)
 
@@ -121,7 +113,7 @@ def test_a_baseline_s_name_is_a_plain_file_name(name: str, tmp_path: Path) -> No
 
 
 def test_baselines_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="invoke baseline set RUN --name main"):
+    with pytest.raises(UsageError, match="invoke gate RUN --save main"):
         read_baseline("main", tmp_path)
     (tmp_path / "baselines").mkdir()
     (tmp_path / "baselines" / "main.json").write_text('{"runs": []}', encoding="utf-8")
@@ -177,9 +169,23 @@ def test_two_experiments_of_one_name_are_not_taken_for_repeats(tmp_path: Path) -
     assert len(find_group(str(root / "exp"), root)) == 1
 
 
-def test_a_case_tried_again_takes_its_place_anew(tmp_path: Path) -> None:
-    data = world(tmp_path / "snap", 3)
-    folder = write_run(tmp_path / "runs", data, "a", {"x": [0, 0, 0]})
-    with folder.journal() as outputs:
-        outputs.append(Output(case_id="c000", state=OutputState.OK, answer=Answer(text="again")))
-    assert read_results(folder).completed == ("c001", "c002", "c000")
+def test_scores_of_another_tool_are_no_counts_of_defects(tmp_path: Path) -> None:
+    """A share of correct answers that rises is not a rate of failure that rises."""
+    data = world(tmp_path / "snap", 40)
+    folders = [
+        write_run(tmp_path / "runs", data, name, {"x": [0] * 40, "correct": values})
+        for name, values in (("before", [0] * 30 + [1] * 10), ("after", [0] * 2 + [1] * 38))
+    ]
+    for folder in folders:
+        scoring = folder.scorings()[0]
+        infos = tuple(
+            info.model_copy(update={"kind": "external"}) if info.name == "check_correct" else info
+            for info in scoring.scoring.evaluators
+        )
+        scoring.save(scoring.scoring.model_copy(update={"evaluators": infos}))
+    before, after = (read_results(folder) for folder in folders)
+    assert set(after.modes) == {"x"}
+    assert after.foreign == ("correct",)
+    found = compare((before,), (after,))
+    assert [mode.mode for mode in found.modes] == ["x"]
+    assert any("not compared: correct" in note.text for note in found.notes)

@@ -90,10 +90,10 @@ def test_answers_side_by_side_word_by_word(tmp_path: Path) -> None:
         (name, read_details(read_results(folder), ["c000"])["c000"])
         for name, folder in zip(("before", "after"), folders, strict=True)
     ]
-    text = shown(side_by_side(None, "c000", sides))
+    text = shown(side_by_side("c000", sides))
     assert "[-aiment-]{+détestent+}" in text
     assert "x is here" in text
-    absent = shown(side_by_side(None, "c000", [("main", None), sides[1]]))
+    absent = shown(side_by_side("c000", [("main", None), sides[1]]))
     assert "main keeps no answer" in absent
 
 

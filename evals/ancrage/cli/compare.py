@@ -186,8 +186,8 @@ def history(mode: str = "", kind: str = "", last: Count = 20, plot: str = "") ->
     example="plan --rate .05 --detect .05 --studies 40",
 )
 def plan(
-    rate: Share,
-    detect: Share,
+    rate: Share = 0.05,
+    detect: Share = 0.05,
     studies: Size = 0,
     alike: Share = 0.02,
     steady: Share = 0.5,

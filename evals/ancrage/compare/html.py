@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ancrage.compare import figures
-from ancrage.compare.details import Detail, read_cases, read_details
+from ancrage.compare.details import Detail, read_details
 from ancrage.compare.model import Comparison, ModeComparison, Side, label
 from ancrage.compare.results import Group, Results
 from ancrage.domain import Finding, OutputState
@@ -88,8 +88,8 @@ def _data(
     """The matrix: for each mode and run one character a case."""
     runs = [each for side in sides for each in side]
     modes = {mode.name: mode for each in runs for mode in each.modes.values()}
-    head = next((each for each in runs if each.folder), None)
-    questions = read_cases(head, cases) if head else {}
+    head = next((run.view for run in runs if run.view), None)
+    questions = {case.id: case for case in head.snapshot.cases()} if head else {}
     studies = {c: s or "" for each in runs for c, s in zip(each.cases, each.studies, strict=True)}
     return {
         "runs": [

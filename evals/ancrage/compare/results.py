@@ -108,6 +108,11 @@ class Results:
         """Where each case stands in the arrays."""
         return {case: at for at, case in enumerate(self.cases)}
 
+    @property
+    def folder(self) -> RunFolder | None:
+        """The run's folder; None for a baseline."""
+        return self.view.folder if self.view else None
+
     def failures(self, mode: str) -> Floats:
         """1 where the case fails, 0 where it passes, NaN where it is unscored."""
         values = self.values.get(mode)

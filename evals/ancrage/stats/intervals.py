@@ -96,7 +96,8 @@ def pooled_interval(
         return Interval(0.0, 1.0)
     rate = failed / total
     ends = [float(betaincinv(rate * k + 0.5, k - rate * k + 0.5, q)) for q in (edge, 1 - edge)]
-    grid = np.linspace(*logit(np.clip(ends, 1e-12, 1 - 1e-12)), _POINTS)
+    low, high = logit(np.clip(ends, 1e-12, 1 - 1e-12)).tolist()
+    grid = np.linspace(low, high, _POINTS)
     means = expit(grid)
     kinds, counts = np.unique(np.stack([sizes, successes], axis=1), axis=0, return_counts=True)
     n, x = kinds[:, 0], kinds[:, 1]
@@ -108,9 +109,10 @@ def pooled_interval(
     density = np.exp(log_density - log_density.max()).sum(axis=1)
     below = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
     low, high = np.interp([(1 - level) / 2, (1 + level) / 2], below / below[-1], means)
-    low = 0.0 if failed <= 0 else min(float(low), rate)
-    high = 1.0 if failed >= total else max(float(high), rate)
-    return Interval(low, high)
+    return Interval(
+        0.0 if failed <= 0 else min(float(low), rate),
+        1.0 if failed >= total else max(float(high), rate),
+    )
 
 
 def _per_unit(values: Floats, units: Units | None) -> tuple[Floats, Floats]:
@@ -124,7 +126,7 @@ def _per_unit(values: Floats, units: Units | None) -> tuple[Floats, Floats]:
     index = np.arange(values.size) if units is None else units
     sizes = np.bincount(index).astype(np.float64)
     present = sizes > 0
-    successes = np.bincount(index, weights=values)
+    successes = np.bincount(index, weights=values).astype(np.float64)
     return tries * successes[present], tries * sizes[present]
 
 

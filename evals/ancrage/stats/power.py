@@ -102,8 +102,9 @@ def plan(
     single_spread = churn + detect - detect**2
     needs = []
     for count in repeats:
-        # Repeats average out what flips by chance; the change itself they leave as it is.
-        spread = churn / count + detect - detect**2
+        # Repeats average out what flips by chance, and of the change what is a matter of chance
+        # too: half of it, say, between cases that now always fail and cases that fail more often.
+        spread = churn / count + detect * (1 + 1 / count) / 2 - detect**2
         cases = (
             None if single is None else _in_studies(single * spread / single_spread, studies, alike)
         )

@@ -165,7 +165,8 @@ def wealth(orbits: Floats, stakes: Floats = _STAKES) -> Floats:
     tilted = orbits[:, :, None] * stakes
     fair = np.logaddexp.reduce(tilted, axis=1) - np.log(orbits.shape[1])
     steps = tilted[:, 0] - fair
-    return np.logaddexp.reduce(np.cumsum(steps, axis=0), axis=1) - np.log(stakes.size)
+    path: Floats = np.logaddexp.reduce(np.cumsum(steps, axis=0), axis=1)
+    return np.asarray(path - np.log(stakes.size))
 
 
 def mcnemar(worse: int, better: int) -> PairedTest:
