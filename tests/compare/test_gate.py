@@ -391,7 +391,7 @@ def test_one_run_against_five_repeats_is_weighed_as_such() -> None:
     table = (rng.random((100, 6)) < 0.05).astype(float)
     repeats = tuple(results({"x": column.tolist()}, name=f"r{at}") for at, column in
                     enumerate(table[:, :5].T))  # fmt: skip
-    found = gate(results({"x": table[:, 5].tolist()}, name="new"), repeats)  # type: ignore[arg-type]
+    found = gate(results({"x": table[:, 5].tolist()}, name="new"), repeats)
     assert found.outcome is Outcome.PASSED
 
 

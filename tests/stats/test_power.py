@@ -30,7 +30,7 @@ def test_power_agrees_with_a_sum_over_scipy_s_tests(n: int, churn: float, change
         if chance < 1e-12:
             continue
         rejected = [k for k in range(pairs + 1) if pairs and binomtest(k, pairs).pvalue <= 0.05]
-        expected += chance * binom.pmf(rejected, pairs, way).sum()
+        expected += chance * float(np.sum(binom.pmf(rejected, pairs, way)))
     assert power_of(n, churn, change) == pytest.approx(expected, abs=1e-9)
 
 
