@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.servers.langfuse_store import RefusedError, Row, Store, cut, moment, stamp
+from tests.servers.langfuse_store import RefusedError, Row, Store, cut, flattened, moment, stamp
 
 Query = dict[str, list[str]]
 
@@ -211,7 +211,18 @@ def _roots(store: Store) -> list[Row]:
     ]
 
 
-def experiments(store: Store, query: Query) -> Row:
+def _experiment_metadata(experiment: Row, flat: bool) -> Any:
+    found = json.loads(experiment.get("metadata") or "null")
+    return flattened(found) if flat and isinstance(found, dict) else found
+
+
+def _core(scores: list[Row]) -> list[Row]:
+    """Scores inside another listing: no comment, no metadata, and no more than 50."""
+    hidden = ("comment", "metadata", "configId", "authorUserId", "queueId")
+    return [{k: v for k, v in score.items() if k not in hidden} for score in scores[:50]]
+
+
+def experiments(store: Store, query: Query, *, flat: bool) -> Row:
     """GET /experiments."""
     size = limit(query, 100)
     fields = groups(query, ("core", "metadata", "scores"), "core")
@@ -231,9 +242,10 @@ def experiments(store: Store, query: Query) -> Row:
             "datasetId": first.get("dataset.id"),
         }
         if "metadata" in fields:
-            experiment["metadata"] = json.loads(first.get("metadata") or "null")
+            experiment["metadata"] = _experiment_metadata(first, flat)
         if "scores" in fields:
-            experiment["scores"] = store.scores_of("experiment").get(identifier, [])[:50]
+            own = store.scores_of("experiment").get(identifier, [])
+            experiment["scores"] = _core(own)
         found.append(experiment)
     for parameter in ("id", "name", "datasetId"):
         if wanted := many(query, parameter):
@@ -242,7 +254,7 @@ def experiments(store: Store, query: Query) -> Row:
     return cut(found, lambda each: [each["endTime"], each["id"]], size, one(query, "cursor"))
 
 
-def experiment_items(store: Store, query: Query) -> Row:
+def experiment_items(store: Store, query: Query, *, flat: bool) -> Row:
     """GET /experiment-items."""
     known = ("core", "dataset", "io", "metadata", "itemMetadata", "experimentMetadata", "scores")
     size, fields = limit(query, 100), groups(query, known, "core,dataset")
@@ -259,13 +271,13 @@ def experiment_items(store: Store, query: Query) -> Row:
     page = cut(found, lambda row: [row["startTime"], row["id"]], size, one(query, "cursor"))
     own, whole = store.scores_of("observation"), store.scores_of("trace")
     page["data"] = [
-        _experiment_item(row, fields, own.get(row["id"], []) + whole.get(row["traceId"], []))
+        _experiment_item(row, fields, own.get(row["id"], []) + whole.get(row["traceId"], []), flat)
         for row in page["data"]
     ]
     return page
 
 
-def _experiment_item(row: Row, fields: set[str], scores: list[Row]) -> Row:
+def _experiment_item(row: Row, fields: set[str], scores: list[Row], flat: bool) -> Row:
     experiment = row["experiment"]
     item = {
         **{
@@ -287,10 +299,10 @@ def _experiment_item(row: Row, fields: set[str], scores: list[Row]) -> Row:
     if "itemMetadata" in fields:
         item["experimentItemMetadata"] = json.loads(experiment.get("item.metadata") or "null")
     if "experimentMetadata" in fields:
-        item["experimentMetadata"] = json.loads(experiment.get("metadata") or "null")
+        item["experimentMetadata"] = _experiment_metadata(experiment, flat)
         item["experimentDescription"] = experiment.get("description")
     if "scores" in fields:
-        item["scores"] = scores[:50]
+        item["scores"] = _core(scores)
     return item
 
 

@@ -47,6 +47,14 @@ class Faults:
     """Every connection is closed without an answer."""
     lose_spans: bool = False
     """Spans are answered 200 and forgotten."""
+    repeat_pages: set[str] = field(default_factory=set)
+    """Paths of which every page is the first one again, their totals unchanged."""
+    stuck_cursors: set[str] = field(default_factory=set)
+    """Paths whose every page has the same cursor."""
+    totals: dict[str, int] = field(default_factory=dict)
+    """What a path says its total is."""
+    refuse_configs: bool = False
+    """The keys may not make configurations of scores."""
     reject_scores: dict[str, int] = field(default_factory=dict)
     """How many more times a score of that name is rejected inside a 207."""
 
@@ -56,7 +64,8 @@ class LangfuseServer:
     """See the module. ``store`` is what it holds, ``requests`` what it was asked."""
 
     version: str = "4.59.0"
-    """Below 4.59 a list of scores is a 400, below 4 there are no experiments."""
+    """Below 4.59 a list of scores is a 400 and metadata of experiments comes back flattened; below
+    4 there are no experiments."""
     store: Store = field(default_factory=Store)
     faults: Faults = field(default_factory=Faults)
     public_key: str = field(default_factory=lambda: f"pk-lf-{secrets.token_hex(8)}")
@@ -136,11 +145,11 @@ class LangfuseServer:
         self._authenticate(headers)
         with self.store.lock:
             if method == "GET":
-                return 200, self._read(path, query)
+                return 200, self._listed(path, query)
             if method == "POST":
                 return self._write(path, body, headers)
             if method == "DELETE" and path.startswith("/scores/"):
-                self.store.delete_score(unquote(path.removeprefix("/scores/")))
+                self.store.deletions.append(unquote(path.removeprefix("/scores/")))
                 return 202, {"message": "Score deletion queued"}
         raise RefusedError(405, "Method not allowed")
 
@@ -150,6 +159,22 @@ class LangfuseServer:
             raise RefusedError(
                 401, "Invalid credentials. Confirm that you've configured the correct host."
             )
+
+    def _listed(self, path: str, query: queries.Query) -> Row:
+        if path in self.faults.repeat_pages | self.faults.stuck_cursors:
+            for name in ("page", "cursor"):
+                query.pop(name, None)
+        answer = self._read(path, query)
+        if path in self.faults.stuck_cursors:
+            answer["meta"]["cursor"] = "c3R1Y2s="
+        if path in self.faults.totals:
+            answer["meta"]["totalItems"] = self.faults.totals[path]
+        return answer
+
+    @property
+    def older(self) -> bool:
+        """Whether it behaves as 4.16."""
+        return tuple(int(part) for part in self.version.split(".")[:2]) < (4, 59)
 
     def _read(self, path: str, query: queries.Query) -> Row:
         major = int(self.version.split(".")[0])
@@ -170,13 +195,23 @@ class LangfuseServer:
                 queries.one(query, "version"),
             )
         if path == "/experiments" and major >= 4:
-            return queries.experiments(self.store, query)
+            return queries.experiments(self.store, query, flat=self.older)
         if path == "/experiment-items" and major >= 4:
-            return queries.experiment_items(self.store, query)
+            return queries.experiment_items(self.store, query, flat=self.older)
         if path == "/v3/scores" and major >= 4:
             return queries.scores(self.store, query)
         if path == "/v2/observations":
             return queries.observations(self.store, query)
+        if path in ("/score-configs", "/annotation-queues"):
+            page, size = queries.page(query), queries.limit(query, 100)
+            if path == "/score-configs":
+                return self.store.list_configs(page, size)
+            return self.store.list_queues(page, size)
+        if path.startswith("/annotation-queues/") and path.endswith("/items"):
+            queue = path.split("/")[2]
+            return self.store.list_queue_items(
+                queue, queries.page(query), queries.limit(query, 100)
+            )
         raise RefusedError(404, f"Not found: {path}")
 
     def _write(self, path: str, body: bytes, headers: Any) -> tuple[int, Row]:
@@ -192,6 +227,14 @@ class LangfuseServer:
             return 200, {"id": "run-item", **content}
         if path == "/scores":
             return self._scores(content, len(body))
+        if path == "/score-configs":
+            if self.faults.refuse_configs:
+                raise RefusedError(403, "Forbidden")
+            return 200, self.store.put_config(content)
+        if path == "/annotation-queues":
+            return 200, self.store.put_queue(content)
+        if path.startswith("/annotation-queues/") and path.endswith("/items"):
+            return 200, self.store.put_queue_item(path.split("/")[2], content)
         raise RefusedError(404, f"Not found: {path}")
 
     def _spans(self, body: bytes, headers: Any) -> tuple[int, Row]:
@@ -213,7 +256,7 @@ class LangfuseServer:
     def _scores(self, content: Any, size: int) -> tuple[int, Row]:
         if size > SCORES_LIMIT:
             raise RefusedError(413, "Body exceeded 1mb limit")
-        if tuple(int(part) for part in self.version.split(".")[:2]) < (4, 59):
+        if self.older:
             if not isinstance(content, dict):
                 raise RefusedError(400, "Invalid input: expected object, received array")
             self._reject(content)

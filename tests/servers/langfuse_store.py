@@ -6,6 +6,7 @@ bug of this file.
 
 import base64
 import json
+import random
 import re
 import threading
 import time
@@ -78,7 +79,14 @@ class Store:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.lag = 0.0
-        """Seconds before a span or a score can be read."""
+        """Seconds before a span or a score can be read, each after a time of its own: what was
+        sent first is not seen first."""
+        self.deletions: list[str] = []
+        """Ids of scores whose deletion is queued; the worker gets to it some minutes later."""
+        self.configs: dict[str, Row] = {}
+        self.queues: dict[str, Row] = {}
+        self.queue_items: dict[str, list[Row]] = {}
+        self._random = random.Random(0)  # noqa: S311
         self.datasets: dict[str, Row] = {}
         self.items: dict[str, list[Row]] = {}
         """The versions of each item, oldest first."""
@@ -100,7 +108,7 @@ class Store:
             "id": known["id"] if known else f"dataset-{uuid.uuid4().hex[:12]}",
             "name": name,
             "description": body.get("description"),
-            "metadata": body.get("metadata"),
+            "metadata": jsonb(body.get("metadata")),
             "inputSchema": body.get("inputSchema"),
             "expectedOutputSchema": body.get("expectedOutputSchema"),
             "projectId": PROJECT["id"],
@@ -152,7 +160,7 @@ class Store:
             "sourceObservationId",
         ):
             value = body.get(field)
-            row[field] = before.get(field) if value is None else _parsed(value)
+            row[field] = before.get(field) if value is None else jsonb(_parsed(value))
         _check_item(dataset, row)
         self.items.setdefault(identifier, []).append(row)
         return row
@@ -174,13 +182,12 @@ class Store:
     # Spans
 
     def ingest(self, request: ExportTraceServiceRequest) -> None:
-        visible = time.monotonic() + self.lag
         for resource in request.resource_spans:
             shared = {a.key: _plain(a.value) for a in resource.resource.attributes}
             for scope in resource.scope_spans:
                 for span in scope.spans:
                     row = _observation(span, shared)
-                    row["visible"] = visible
+                    row["visible"] = self._later()
                     self.observations[row["traceId"], row["id"]] = row
 
     def visible(self, rows: Iterable[Row]) -> list[Row]:
@@ -209,19 +216,101 @@ class Store:
             "createdAt": self.scores[key]["createdAt"] if key in self.scores else now,
             "updatedAt": now,
             "comment": score.get("comment"),
-            "configId": None,
+            "configId": score.get("configId"),
             "metadata": score.get("metadata") or {},
             "authorUserId": None,
             "queueId": None,
             "subject": _subject(score),
-            "visible": time.monotonic() + self.lag,
+            "visible": self._later(),
         }
+        if config := row["configId"]:
+            self._check_config(config, row)
         self.scores[key] = row
         return row
 
-    def delete_score(self, identifier: str) -> None:
-        for key in [key for key in self.scores if key[2] == identifier]:
+    def _later(self) -> float:
+        return time.monotonic() + self.lag * self._random.uniform(0.5, 1.0)
+
+    def _check_config(self, identifier: str, row: Row) -> None:
+        config = next((c for c in self.configs.values() if c["id"] == identifier), None)
+        if config is None:
+            raise RefusedError(404, f"Score config {identifier} not found")
+        if config["dataType"] != row["dataType"] or config["name"] != row["name"]:
+            raise RefusedError(400, f"{row['name']}: does not match its config")
+        if config["minValue"] is not None and row["value"] < config["minValue"]:
+            raise RefusedError(400, f"{row['name']}: below the minimum of its config")
+
+    def work_off_deletions(self) -> None:
+        """What the worker does some day: what lies under those ids *then* is gone."""
+        for key in [key for key in self.scores if key[2] in self.deletions]:
             del self.scores[key]
+        self.deletions.clear()
+
+    # Configurations of scores, annotation queues
+
+    def put_config(self, body: Row) -> Row:
+        if body.get("dataType") not in ("NUMERIC", "CATEGORICAL", "BOOLEAN"):
+            raise RefusedError(400, "dataType: invalid")
+        row = {
+            "id": f"config-{uuid.uuid4().hex[:8]}",
+            "name": body["name"],
+            "dataType": body["dataType"],
+            "description": body.get("description"),
+            "minValue": body.get("minValue"),
+            "maxValue": body.get("maxValue"),
+            "categories": body.get("categories"),
+            "isArchived": False,
+            "projectId": PROJECT["id"],
+            "createdAt": stamp(),
+            "updatedAt": stamp(),
+        }
+        self.configs[row["id"]] = row
+        return row
+
+    def list_configs(self, page: int, limit: int) -> Row:
+        return _paged(list(self.configs.values()), page, limit)
+
+    def put_queue(self, body: Row) -> Row:
+        configs = body.get("scoreConfigIds")
+        if not configs or any(name not in self.configs for name in configs):
+            raise RefusedError(400, "scoreConfigIds: at least one, all known")
+        if any(queue["name"] == body["name"] for queue in self.queues.values()):
+            raise RefusedError(400, f"A queue with name {body['name']!r} already exists")
+        row = {
+            "id": f"queue-{uuid.uuid4().hex[:8]}",
+            "name": body["name"],
+            "description": body.get("description"),
+            "scoreConfigIds": configs,
+            "createdAt": stamp(),
+            "updatedAt": stamp(),
+        }
+        self.queues[row["id"]] = row
+        self.queue_items[row["id"]] = []
+        return row
+
+    def list_queues(self, page: int, limit: int) -> Row:
+        return _paged(list(self.queues.values()), page, limit)
+
+    def put_queue_item(self, queue: str, body: Row) -> Row:
+        if queue not in self.queues:
+            raise RefusedError(404, "Annotation queue not found")
+        if body.get("objectType") not in ("TRACE", "OBSERVATION", "SESSION"):
+            raise RefusedError(400, "objectType: invalid")
+        row = {
+            "id": f"queue-item-{uuid.uuid4().hex[:8]}",
+            "queueId": queue,
+            "objectId": body["objectId"],
+            "objectType": body["objectType"],
+            "status": "PENDING",
+            "completedAt": None,
+            "createdAt": stamp(),
+            "updatedAt": stamp(),
+        }
+        self.queue_items[queue].append(row)
+        return row
+
+    def list_queue_items(self, queue: str, page: int, limit: int) -> Row:
+        return _paged(self.queue_items[queue], page, limit)
 
     def scores_of(self, kind: str) -> dict[str, list[Row]]:
         """The scores of every subject of that kind, by its id, without what the store adds."""
@@ -244,6 +333,25 @@ def _paged(rows: list[Row], page: int, limit: int) -> Row:
             "totalPages": -(-total // limit),
         },
     }
+
+
+def jsonb(value: Any) -> Any:
+    """As PostgreSQL keeps JSON: the keys of objects by length, then by their bytes."""
+    if isinstance(value, dict):
+        ordered = sorted(value, key=lambda key: (len(key.encode()), key.encode()))
+        return {key: jsonb(value[key]) for key in ordered}
+    return [jsonb(part) for part in value] if isinstance(value, list) else value
+
+
+def flattened(value: Row, prefix: str = "") -> Row:
+    """Metadata as 4.16 gives it back: ``{"a": {"b": 1}}`` has become ``{"a.b": 1}``."""
+    flat: Row = {}
+    for key, part in value.items():
+        if isinstance(part, dict) and part:
+            flat |= flattened(part, f"{prefix}{key}.")
+        else:
+            flat[prefix + key] = part
+    return flat
 
 
 def _parsed(value: Any) -> Any:
