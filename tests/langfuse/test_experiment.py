@@ -14,7 +14,7 @@ from ancrage.errors import UsageError
 from ancrage.langfuse.experiment import open_session
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
-from ancrage.langfuse.trace import value_of
+from ancrage.langfuse.shapes import value_of
 from ancrage.runs import RunView, recorded
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import EVALUATORS, case, experiment, resume, snapshot

@@ -11,7 +11,8 @@ from ancrage.domain import Case, OutputState
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.source import LangfuseSource, sampled
-from ancrage.langfuse.trace import Trace, text_of, to_row, value_of
+from ancrage.langfuse.shapes import text_of, value_of
+from ancrage.langfuse.trace import Trace, to_row
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window
 from tests.servers.langfuse_server import LangfuseServer
@@ -276,3 +277,60 @@ def test_values_written_as_text_come_back(raw: Any, value: Any) -> None:
 @pytest.fixture(autouse=True)
 def _few_attempts(server: LangfuseServer) -> None:
     Path("evals.toml").write_text("[langfuse]\nattempts = 4\n", encoding="utf-8")
+
+
+def test_a_failed_root_keeps_its_message_and_is_failed(server: LangfuseServer) -> None:
+    add(server, 1, level="ERROR", statusMessage="rate limit of the model", output=None)
+    add(server, 2, level="ERROR", statusMessage="cut off", output="Half an")
+    half, failed = cases()
+    assert (failed.state, failed.metadata["error"]) == (
+        OutputState.FAILED,
+        "rate limit of the model",
+    )
+    assert failed.output is None
+    assert (half.state, half.output and half.output.text) == (OutputState.FAILED, "Half an")
+
+
+def test_langgraph_js_tools_are_read_once(server: LangfuseServer) -> None:
+    def lc(kind: str, **kwargs: Any) -> dict[str, Any]:
+        return {"lc": 1, "type": "constructor", "id": ["messages", kind], "kwargs": kwargs}
+
+    asked = lc("HumanMessage", content="Quoi ?")
+    called = lc(
+        "AIMessage",
+        content="",
+        tool_calls=[{"id": "c1", "name": "search", "args": {"n": 1}}],
+    )
+    told = lc("ToolMessage", content='[{"id": "M-0001"}]', tool_call_id="c1", name="search")
+    said = lc(
+        "AIMessage", content=[{"type": "text", "text": "Ceci "}, {"type": "text", "text": "!"}]
+    )
+    trace_id = add(
+        server,
+        1,
+        input={"messages": [asked]},
+        output={"messages": [asked, called, told, said]},
+    )
+    child = {
+        "id": "a" * 16,
+        "traceId": trace_id,
+        "parentObservationId": f"{1:016x}",
+        "type": "SPAN",
+        "name": "search",
+        "startTime": "2026-05-01T12:01:00.500Z",
+        "endTime": "2026-05-01T12:01:01.000Z",
+        "environment": "default",
+        "level": "DEFAULT",
+        "input": {"input": '{"n": 1}'},
+        "output": told,
+        "metadata": {},
+        "updatedAt": "2026-05-01T12:00:00.000Z",
+    }
+    server.add_trace({"trace": {"name": "chat"}, "observations": [child]})
+    (case,) = cases()
+    assert case.input.question == "Quoi ?"
+    assert case.output is not None
+    assert case.output.text == "Ceci !"
+    (call,) = case.input.tool_calls
+    assert (call.name, call.arguments, call.call_id) == ("search", {"n": 1}, "c1")
+    assert call.output == [{"id": "M-0001"}]

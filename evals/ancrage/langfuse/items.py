@@ -25,7 +25,7 @@ from ancrage.domain import (
     Usage,
 )
 from ancrage.errors import UsageError, describe
-from ancrage.langfuse.trace import asked, text_of, value_of
+from ancrage.langfuse.shapes import asked, text_of, value_of
 
 KEY = "ancrage"
 """Where our own part of an item's metadata lies; the rest is the user's."""

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from ancrage.domain import Frozen
 from ancrage.langfuse.connection import Connection
-from ancrage.langfuse.trace import value_of
+from ancrage.langfuse.shapes import value_of
 
 PAGE = 100
 """The most rows that the API gives at once."""

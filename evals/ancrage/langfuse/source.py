@@ -17,7 +17,7 @@ from langfuse.api import ObservationV2
 from pydantic import Field
 
 from ancrage.config import load
-from ancrage.domain import Case, Frozen, JsonValue, Study
+from ancrage.domain import Case, Frozen, JsonValue, OutputState, Study
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, connect
 from ancrage.langfuse.reads import BEGINNING
@@ -273,6 +273,12 @@ def map_trace(trace: Trace, fields: AnswerFields, source: str) -> Case:
         FieldError: a part is missing or of the wrong kind; names its path.
     """
     case = to_case(to_row(trace), fields, source)
-    metadata = {"environment": trace.root.environment or "default", **case.metadata}
+    metadata: dict[str, JsonValue] = {"environment": trace.root.environment or "default"}
+    metadata |= case.metadata
     answer = case.output and case.output.model_copy(update={"usage": usage_of(trace)})
-    return case.model_copy(update={"output": answer, "metadata": metadata})
+    changes: dict[str, Any] = {"output": answer, "metadata": metadata}
+    if trace.error:
+        # What production said of its failure is kept: the answer did not merely go missing.
+        changes["state"] = OutputState.FAILED
+        metadata["error"] = trace.error
+    return case.model_copy(update=changes)
