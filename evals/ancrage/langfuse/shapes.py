@@ -233,6 +233,8 @@ def tool_results(value: Any) -> list[Row]:
     if role(message) == "tool" and not isinstance(message.get("parts"), list):
         # Its content may be text, parts, or a document written as text.
         body = message.get("content")
+        if at(body, "type") == "function":
+            return []  # Langfuse's handler writes the definition of a tool like a result.
         joined = content(body) if isinstance(body, list) else None
         return [_result(at(message, "tool_call_id", "id"), message.get("name"), joined or body)]
     if message.get("type") in ("function_call_output", "tool_result", "tool_call_response"):
