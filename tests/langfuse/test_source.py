@@ -10,8 +10,8 @@ import pytest
 from ancrage.domain import Case, OutputState
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import LangfuseError
-from ancrage.langfuse.source import LangfuseSource, sampled
 from ancrage.langfuse.shapes import text_of, value_of
+from ancrage.langfuse.source import LangfuseSource, sampled
 from ancrage.langfuse.trace import Trace, to_row
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window

@@ -86,7 +86,7 @@ class Store:
         self.configs: dict[str, Row] = {}
         self.queues: dict[str, Row] = {}
         self.queue_items: dict[str, list[Row]] = {}
-        self._random = random.Random(0)  # noqa: S311
+        self._random = random.Random(0)
         self.datasets: dict[str, Row] = {}
         self.items: dict[str, list[Row]] = {}
         """The versions of each item, oldest first."""

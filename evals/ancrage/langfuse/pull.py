@@ -43,8 +43,8 @@ from ancrage.langfuse.reads import (
     note,
 )
 from ancrage.langfuse.scores import UNSCORED, ScoreNote, UnscoredNote
-from ancrage.langfuse.target import KEY, RunNote, Target
 from ancrage.langfuse.shapes import text_of, value_of
+from ancrage.langfuse.target import KEY, RunNote, Target
 from ancrage.runs import RUNS, RunFolder, create_run
 from ancrage.runs.loop import close_run, close_scoring
 from ancrage.studies import Studies
