@@ -2,7 +2,9 @@
 
 import logging
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -29,6 +31,7 @@ from ancrage.errors import AncrageError, ExitCode, UsageError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
 
 SDK = version("langfuse")
 CLOUD = "https://cloud.langfuse.com"
@@ -86,12 +89,31 @@ class Server(Frozen):
 
 
 def credentials() -> Credentials | None:
-    """The keys in the environment or ``.env``; None when one is not set."""
+    """The keys in the environment or ``.env``; None when one is not set.
+
+    Raises:
+        UsageError: the address is none.
+    """
     public_key, secret_key = secret("LANGFUSE_PUBLIC_KEY"), secret("LANGFUSE_SECRET_KEY")
     if not public_key or not secret_key:
         return None
     base_url = secret("LANGFUSE_BASE_URL") or secret("LANGFUSE_HOST") or CLOUD
+    if not base_url.startswith(("http://", "https://")):
+        raise UsageError(f"LANGFUSE_BASE_URL={base_url}: give the scheme too: https://{base_url}")
     return Credentials(public_key, secret_key, base_url.rstrip("/"))
+
+
+def checked_name(name: str) -> str:
+    """The name of a dataset.
+
+    Raises:
+        UsageError: the API could not find a dataset of that name again.
+    """
+    if "%" in name or not name.strip() or len(name) > 200:
+        raise UsageError(
+            f"{name!r} cannot name a dataset: 1 to 200 characters, no % (the API misreads it)"
+        )
+    return name
 
 
 def connect(config: Config | None = None) -> "Connection":
@@ -122,7 +144,8 @@ class Connection:
             timeout=self.settings.timeout,
             auth=(credentials.public_key, credentials.secret_key),
             verify=_trusted(),
-            limits=httpx.Limits(max_connections=max(10, self.settings.concurrency * 2)),
+            limits=httpx.Limits(max_connections=max(10, self.settings.concurrency * 2),
+                max_keepalive_connections=max(10, self.settings.concurrency * 2),),
         )
         self.api = LangfuseAPI(
             base_url=credentials.base_url,
@@ -153,10 +176,10 @@ class Connection:
         kwargs.setdefault("request_options", {"max_retries": 0})
         return self.attempt(lambda: method(*args, **kwargs))
 
-    def attempt(self, send: Callable[[], T], attempts: int | None = None) -> T:
+    def attempt(self, send: Callable[[], T]) -> T:
         """``send()`` under the retry policy; see ``call``."""
         retrying = Retrying(
-            stop=stop_after_attempt(attempts or self.settings.attempts),
+            stop=stop_after_attempt(self.settings.attempts),
             wait=_wait,
             retry=retry_if_exception(_transient),
             reraise=True,
@@ -165,6 +188,20 @@ class Connection:
             return retrying(send)
         except (ApiError, httpx.HTTPError, ValidationError, ValueError) as error:
             raise self._failure(error) from None
+
+    def each(self, function: Callable[[A], T], arguments: Iterable[A]) -> Iterator[tuple[A, T]]:
+        """``function`` of every argument, ``concurrency`` at once, in order; drawn as needed."""
+        width = self.settings.concurrency
+        pending: deque[tuple[A, Future[T]]] = deque()
+        with ThreadPoolExecutor(width, thread_name_prefix="langfuse") as pool:
+            for argument in arguments:
+                pending.append((argument, pool.submit(function, argument)))
+                if len(pending) > 4 * width:
+                    first, future = pending.popleft()
+                    yield first, future.result()
+            while pending:
+                first, future = pending.popleft()
+                yield first, future.result()
 
     def get(self, path: str, query: dict[str, Any]) -> dict[str, Any]:
         """GET a path under ``/api/public``, as it comes.
@@ -190,17 +227,13 @@ class Connection:
         headers = {"Content-Type": "application/json"}
         return self.attempt(lambda: self._posted(path, body, headers).json())
 
-    def post_spans(self, body: bytes, attempts: int | None = None) -> None:
+    def post_spans(self, body: bytes) -> None:
         """POST spans, as gzipped OTLP protobuf.
 
         Raises:
             LangfuseError: it failed for good.
         """
-        self.attempt(lambda: self._posted("/otel/v1/traces", body, self._span_headers), attempts)
-
-    @cached_property
-    def _span_headers(self) -> dict[str, str]:
-        return {
+        headers = {
             "Content-Type": "application/x-protobuf",
             "Content-Encoding": "gzip",
             "x-langfuse-sdk-name": "python",
@@ -208,6 +241,7 @@ class Connection:
             "x-langfuse-public-key": self.credentials.public_key,
             "x-langfuse-ingestion-version": "4",
         }
+        self.attempt(lambda: self._posted("/otel/v1/traces", body, headers))
 
     def _posted(self, path: str, body: bytes, headers: dict[str, str]) -> httpx.Response:
         answer = self.http.post(f"/api/public{path}", content=body, headers=headers)

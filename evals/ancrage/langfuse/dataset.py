@@ -13,9 +13,9 @@ from langfuse.api import DatasetItem
 
 from ancrage.domain import Case, Study
 from ancrage.errors import UsageError
-from ancrage.langfuse.connection import Connection, LangfuseError
-from ancrage.langfuse.items import KEY, note_of, to_case, to_item, to_studies
-from ancrage.langfuse.push import PAGE, list_items, studies_of
+from ancrage.langfuse.connection import Connection, LangfuseError, checked_name
+from ancrage.langfuse.items import KEY, case_digest, note_of, to_case, to_studies
+from ancrage.langfuse.reads import numbered
 from ancrage.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
 
 SNAPSHOTS = Path("snapshots")
@@ -61,7 +61,7 @@ class Dataset:
             except UsageError as error:
                 where = f"langfuse dataset {self.name}"
                 rejects.append(Reject(where=where, id=item.id, error=str(error)))
-        return sorted(cases, key=lambda case: case.id), sorted(rejects, key=lambda each: str(each))
+        return sorted(cases, key=lambda case: case.id), sorted(rejects, key=str)
 
     @property
     def cases(self) -> list[Case]:
@@ -74,6 +74,28 @@ class Dataset:
         return self._read[1]
 
 
+def studies_of(dataset: str) -> str:
+    """The dataset beside ``dataset`` that holds the studies its cases speak of."""
+    return f"{dataset}/studies"
+
+
+def find_record(connection: Connection, name: str) -> Record | None:
+    """What Langfuse says of the dataset ``name``; None when there is none.
+
+    Raises:
+        LangfuseError: it cannot be read.
+    """
+    try:
+        found: Record = connection.call(
+            connection.api.datasets.get, quote(checked_name(name), safe="")
+        )
+    except LangfuseError as error:
+        if error.status != 404:
+            raise
+        return None
+    return found
+
+
 def find_dataset(connection: Connection, name: str) -> Record:
     """What Langfuse says of the dataset ``name``, its items left unread.
 
@@ -81,26 +103,30 @@ def find_dataset(connection: Connection, name: str) -> Record:
         UsageError: there is no such dataset.
         LangfuseError: it cannot be read.
     """
-    try:
-        found: Record = connection.call(connection.api.datasets.get, quote(name, safe=""))
-    except LangfuseError as error:
-        if error.status != 404:
-            raise
+    found = find_record(connection, name)
+    if found is None:
         raise UsageError(
             f"Langfuse has no dataset {name!r}; make it with: invoke push SNAPSHOT --dataset {name}"
-        ) from None
+        )
     return found
 
 
+def list_items(
+    connection: Connection, dataset: str, version: datetime | None = None
+) -> Iterator[DatasetItem]:
+    """The active items of a dataset, newest first, each once.
+
+    Raises:
+        LangfuseError: there is no such dataset, it cannot be read, or its pages repeat.
+    """
+    listing = connection.api.dataset_items.list
+    what = f"items of the dataset {dataset!r}"
+    return numbered(connection, what, listing, dataset_name=dataset, version=version)
+
+
 def list_datasets(connection: Connection) -> Iterator[Record]:
-    """Every dataset of the project, page by page."""
-    page = 1
-    while True:
-        answer = connection.call(connection.api.datasets.list, page=page, limit=PAGE)
-        yield from answer.data
-        if page >= answer.meta.total_pages:
-            return
-        page += 1
+    """Every dataset of the project."""
+    return numbered(connection, "datasets", connection.api.datasets.list)
 
 
 def read_dataset(connection: Connection, name: str, version: datetime | None = None) -> Dataset:
@@ -163,9 +189,7 @@ def _same(snapshot: Snapshot, dataset: Dataset, cases: list[Case]) -> bool:
         note = note_of(item) if item else None
         if note is None:
             return False
-        if note.trimmed and to_item(case, dataset.name).hash == note.hash:
-            continue
-        if found[case.id] != case:
+        if case_digest(case) != (note.hash if note.trimmed else case_digest(found[case.id])):
             return False
     return True
 

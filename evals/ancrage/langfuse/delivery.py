@@ -1,68 +1,118 @@
-"""Deliver scores: every answer of the server is checked, and each score accounted for."""
+"""Deliver spans and scores: every answer of the server is checked, and each score accounted for."""
 
+import gzip
 import threading
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from ancrage.langfuse.connection import Connection, LangfuseError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+
+from ancrage.langfuse.connection import LISTED_SCORES, SDK, Connection, LangfuseError
 from ancrage.langfuse.scores import ScoreBody
 
 BATCH = 64
 BATCH_BYTES = 900_000
+SPANS = 256
+SPANS_BYTES = 3_000_000
 TRIES = 3
 """How often a score rejected inside an accepted request is sent again, alone."""
+RATE_AFTER = 40
+"""Scores posted one by one before their rate is told."""
+Say = Callable[[str], None]
+T = TypeVar("T")
 
 
 @dataclass
 class Delivery:
-    """What became of the scores sent."""
+    """What became of what was sent."""
 
     accepted: int = 0
+    """Scores."""
     rejected: dict[str, str] = field(default_factory=dict)
     """Reason by score id."""
     undelivered: int = 0
-    """Not sent, or without an answer."""
+    """Scores not sent, or without an answer."""
+    lost_spans: int = 0
     stopped: str | None = None
     """Why delivery ended early, when it did."""
 
 
-def deliver(connection: Connection, scores: Iterable[ScoreBody]) -> Delivery:
-    """Send scores, whatever it takes; never raises, and says of each what became of it.
+class Courier:
+    """Sends to one project; ``delivery`` says of everything what became of it.
 
-    A request that is accepted in part is sent again score by score: ids and times are fixed, so
-    that nothing is doubled. Servers older than 4.59 get every score alone.
+    Nothing is doubled by sending it again: ids and times are fixed. A request for scores that is
+    accepted in part is sent again score by score. Servers older than 4.59 get each score alone.
     """
-    courier = _Courier(connection)
-    with ThreadPoolExecutor(connection.settings.concurrency) as pool:
-        for _ in pool.map(courier.send, _batches(scores)):
-            pass
-    return courier.delivery
 
-
-class _Courier:
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, say: Say = lambda _: None) -> None:
         self.connection = connection
-        self.single = connection.server.single_scores
         self.delivery = Delivery()
+        self._single = connection.server.single_scores
+        self._say = say
         self._lock = threading.Lock()
 
-    def send(self, batch: list[ScoreBody]) -> None:
+    def scores(self, scores: Iterable[ScoreBody], total: int | None = None) -> None:
+        """Send scores, whatever it takes; never raises.
+
+        Args:
+            total: how many there are, where it is known; to tell the time left.
+        """
+        batches = _batches(
+            scores, 1 if self._single else BATCH, BATCH_BYTES, lambda score: len(score.json_bytes)
+        )
+        start, told = time.monotonic(), not self._single
+        for _ in self.connection.each(self._scores, batches):
+            if not told and self.delivery.accepted >= RATE_AFTER:
+                told = True
+                rate = self.delivery.accepted / (time.monotonic() - start)
+                left = f", {total / rate:,.0f} s in all" if total else ""
+                self._say(
+                    f"servers before {'.'.join(map(str, LISTED_SCORES))} take scores one by one: "
+                    f"{rate:,.0f} a second{left}"
+                )
+
+    def spans(self, spans: Iterable[Span]) -> None:
+        """Send spans, several batches at once; never raises."""
+        batches = _batches(spans, SPANS, SPANS_BYTES, lambda span: span.ByteSize())
+        for _ in self.connection.each(self._spans, batches):
+            pass
+
+    def _spans(self, batch: list[Span]) -> None:
         if self.delivery.stopped:
-            self._undelivered(len(batch))
+            with self._lock:
+                self.delivery.lost_spans += len(batch)
+            return
+        scope = ScopeSpans(spans=batch)
+        scope.scope.name, scope.scope.version = "langfuse-sdk", SDK
+        public_key = scope.scope.attributes.add()
+        public_key.key = "public_key"
+        public_key.value.string_value = self.connection.credentials.public_key
+        request = ExportTraceServiceRequest(resource_spans=[ResourceSpans(scope_spans=[scope])])
+        try:
+            self.connection.post_spans(gzip.compress(request.SerializeToString(), 6))
+        except LangfuseError as error:
+            if error.status == 413 and len(batch) > 1:
+                for half in _halves(batch):
+                    self._spans(half)
+                return
+            with self._lock:
+                self.delivery.lost_spans += len(batch)
+                self.delivery.stopped = self.delivery.stopped or str(error)
+
+    def _scores(self, batch: list[ScoreBody]) -> None:
+        if self.delivery.stopped:
+            self._count(undelivered=len(batch))
             return
         try:
-            if self.single:
-                for score in batch:
-                    self._alone(score)
-                return
             answer = self._post(batch)
         except LangfuseError as error:
             self._failed(batch, error)
             return
         if not answer.get("rejected"):
-            self._accepted(len(batch))
+            self._count(accepted=len(batch))
         elif len(batch) > 1:
             # The answer does not say which: each alone tells.
             for score in batch:
@@ -72,22 +122,21 @@ class _Courier:
 
     def _failed(self, batch: list[ScoreBody], error: LangfuseError) -> None:
         if error.status == 413 and len(batch) > 1:
-            half = len(batch) // 2
-            self.send(batch[:half])
-            self.send(batch[half:])
-        elif error.status == 400 and "received array" in str(error) and not self.single:
-            self.single = True
-            self.send(batch)
+            for half in _halves(batch):
+                self._scores(half)
+        elif error.status == 400 and "received array" in str(error) and not self._single:
+            self._single = True
+            for score in batch:
+                self._scores([score])
+        elif error.status in (400, 413) and len(batch) > 1:
+            for score in batch:
+                self._scores([score])
         elif error.status in (400, 413):
-            if len(batch) > 1:
-                for score in batch:
-                    self.send([score])
-            else:
-                self._rejected(batch[0], str(error))
+            self._rejected(batch[0], str(error))
         else:
             with self._lock:
                 self.delivery.stopped = self.delivery.stopped or str(error)
-            self._undelivered(len(batch))
+            self._count(undelivered=len(batch))
 
     def _again(self, score: ScoreBody) -> None:
         message = "rejected"
@@ -98,50 +147,46 @@ class _Courier:
                 self._failed([score], error)
                 return
             if not answer.get("rejected"):
-                self._accepted(1)
+                self._count(accepted=1)
                 return
-            message = next((str(each.get("message")) for each in answer["errors"]), message)
+            message = next((str(said.get("message")) for said in answer["errors"]), message)
         self._rejected(score, message)
 
-    def _alone(self, score: ScoreBody) -> None:
-        try:
-            self.connection.post("/scores", score.json_bytes)
-        except LangfuseError as error:
-            if error.status in (400, 413):
-                self._rejected(score, str(error))
-            else:
-                self._failed([score], error)
-        else:
-            self._accepted(1)
-
     def _post(self, batch: list[ScoreBody]) -> dict[str, Any]:
-        """The answer to a list: 202 ``{message}``, or 207 ``{accepted, rejected, errors}``."""
-        body = b"[%s]" % b",".join(score.json_bytes for score in batch)
+        """The answer: 200 to a single score, to a list 202, or 207 ``{accepted, rejected, …}``."""
+        bodies = [score.json_bytes for score in batch]
+        if self._single and len(batch) > 1:
+            raise LangfuseError("Invalid input: expected object, received array", 400)
+        body = bodies[0] if self._single else b"[%s]" % b",".join(bodies)
         answer: dict[str, Any] = self.connection.post("/scores", body)
         return answer
 
-    def _accepted(self, count: int) -> None:
+    def _count(self, accepted: int = 0, undelivered: int = 0) -> None:
         with self._lock:
-            self.delivery.accepted += count
-
-    def _undelivered(self, count: int) -> None:
-        with self._lock:
-            self.delivery.undelivered += count
+            self.delivery.accepted += accepted
+            self.delivery.undelivered += undelivered
 
     def _rejected(self, score: ScoreBody, message: str) -> None:
         with self._lock:
             self.delivery.rejected[score.id] = message
 
 
-def _batches(scores: Iterable[ScoreBody]) -> Iterator[list[ScoreBody]]:
-    batch: list[ScoreBody] = []
+def _halves(batch: Sequence[T]) -> tuple[list[T], list[T]]:
+    half = len(batch) // 2
+    return list(batch[:half]), list(batch[half:])
+
+
+def _batches(
+    rows: Iterable[T], most: int, most_bytes: int, size_of: Callable[[T], int]
+) -> Iterator[list[T]]:
+    batch: list[T] = []
     size = 0
-    for score in scores:
-        length = len(score.json_bytes) + 1
-        if batch and (len(batch) >= BATCH or size + length > BATCH_BYTES):
+    for row in rows:
+        length = size_of(row) + 1
+        if batch and (len(batch) >= most or size + length > most_bytes):
             yield batch
             batch, size = [], 0
-        batch.append(score)
+        batch.append(row)
         size += length
     if batch:
         yield batch

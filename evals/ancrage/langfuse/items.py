@@ -22,6 +22,8 @@ from ancrage.domain import (
     OutputState,
     Provenance,
     Study,
+    ToolCall,
+    Turn,
     Usage,
 )
 from ancrage.errors import UsageError, describe
@@ -36,20 +38,41 @@ STUDY_PART = 1_000_000
 """Bytes of messages, as JSON, in one item of a study."""
 
 
-class ItemInput(CaseInput):
-    """The input of an item."""
+class Background(Frozen):
+    """What an item's question came with."""
 
     study_id: str | None = None
+    history: tuple[Turn, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    system_prompt: str | None = None
+    system_prompt_hash: str | None = None
+    context: dict[str, JsonValue] = {}
+
+
+class ItemInput(Frozen):
+    """The input of an item.
+
+    PostgreSQL keeps the keys of objects by their length, then by alphabet, and lists show the
+    beginning alone: the names are such that the question stands first.
+    """
+
+    question: str
+    background: Background = Background()
+
+
+class Recorded(Frozen):
+    """What became of an answer in production."""
+
+    state: OutputState = OutputState.OK
+    finish_reason: str | None = None
+    usage: Usage | None = None
 
 
 class ItemOutput(Frozen):
-    """What was answered, in production (expected output) or in a run (output)."""
+    """What was answered in production; the answer's text stands first, see ``ItemInput``."""
 
-    state: OutputState = OutputState.OK
     answer: str | None = None
-    reason: str | None = None
-    finish_reason: str | None = None
-    usage: Usage | None = None
+    recorded: Recorded = Recorded()
 
 
 class Note(Frozen):
@@ -121,26 +144,36 @@ def to_item(case: Case, dataset: str) -> Item:
     Raises:
         TooLargeError: it is too large even so; gives the size.
     """
-    digest = hashlib.sha256(_canonical(case.model_dump(mode="json"))).hexdigest()
-    item = _item(case, dataset, digest, ())
-    for part in ("tool_calls", "system_prompt"):
+    digest = case_digest(case)
+    trimmed: tuple[str, ...] = ()
+    for part in ("tool_calls", "system_prompt", None):
+        item = _item(case, dataset, digest, trimmed)
         if (size := item.size(dataset)) <= LARGEST:
             return item
-        case = _without(case, part)
-        item = _item(case, dataset, digest, (*_note(item).trimmed, part))
-    if (size := item.size(dataset)) <= LARGEST:
-        return item
+        if part:
+            case, trimmed = _without(case, part), (*trimmed, part)
     raise TooLargeError(too_large(size))
 
 
+def case_digest(case: Case) -> str:
+    """The hash of what was asked and answered, and how; not of where it was read."""
+    content = case.model_dump(mode="json", exclude={"provenance": {"source"}})
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
 def _item(case: Case, dataset: str, digest: str, trimmed: tuple[str, ...]) -> Item:
-    given = ItemInput(**case.input.model_dump(), study_id=case.study_id)
+    asked = case.input.model_dump(exclude={"question"})
+    given = ItemInput(
+        question=case.input.question, background=Background(**asked, study_id=case.study_id)
+    )
     answer = case.output
     expected = ItemOutput(
-        state=case.state,
         answer=answer.text if answer else None,
-        finish_reason=answer.finish_reason if answer else None,
-        usage=answer.usage if answer else None,
+        recorded=Recorded(
+            state=case.state,
+            finish_reason=answer.finish_reason if answer else None,
+            usage=answer.usage if answer else None,
+        ),
     )
     note = Note(
         hash=digest,
@@ -153,8 +186,8 @@ def _item(case: Case, dataset: str, digest: str, trimmed: tuple[str, ...]) -> It
     return Item(
         id=item_id(dataset, case.id),
         input=_dump(given),
-        # The state is always there: an absent answer has to replace an earlier one.
-        expected_output={"state": str(case.state), **_dump(expected)},
+        # Never empty: an absent answer has to replace an earlier one.
+        expected_output=_dump(expected) or {"answer": None},
         metadata={KEY: _dump(note)},
         source_trace_id=case.provenance.trace_id,
         source_observation_id=case.provenance.observation_id,
@@ -194,26 +227,26 @@ def to_case(item: DatasetItem) -> Case:
         UsageError: no question can be found in it.
     """
     note = note_of(item)
-    try:
-        if note:
-            given = ItemInput.model_validate(item.input)
-            expected = ItemOutput.model_validate(item.expected_output or {})
-            answered = Answer(
-                text=expected.answer or "",
-                finish_reason=expected.finish_reason,
-                usage=expected.usage,
-            )
-            return Case(
-                id=note.case_id,
-                study_id=given.study_id,
-                input=CaseInput(**given.model_dump(exclude={"study_id"})),
-                output=None if expected.answer is None else answered,
-                state=expected.state,
-                source_missing=note.source_missing,
-                provenance=note.provenance,
-                metadata=note.metadata,
-            )
+    if note is None:
         return _foreign(item)
+    try:
+        given = ItemInput.model_validate(item.input)
+        expected = ItemOutput.model_validate(item.expected_output or {})
+        recorded = expected.recorded
+        answered = Answer(
+            text=expected.answer or "", finish_reason=recorded.finish_reason, usage=recorded.usage
+        )
+        background = given.background.model_dump(exclude={"study_id"})
+        return Case(
+            id=note.case_id,
+            study_id=given.background.study_id,
+            input=CaseInput(question=given.question, **background),
+            output=None if expected.answer is None else answered,
+            state=recorded.state,
+            source_missing=note.source_missing,
+            provenance=note.provenance,
+            metadata=note.metadata,
+        )
     except ValidationError as error:
         raise UsageError(f"item {item.id} of {item.dataset_name}: {describe(error)}") from None
 
@@ -300,10 +333,6 @@ def _parts(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:
 
 def _dump(model: Frozen) -> dict[str, JsonValue]:
     return model.model_dump(mode="json", exclude_defaults=True)
-
-
-def _note(item: Item) -> Note:
-    return Note.model_validate(item.metadata[KEY])
 
 
 def _canonical(value: Any) -> bytes:

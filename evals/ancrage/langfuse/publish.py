@@ -1,48 +1,157 @@
-"""Send a local run to Langfuse, or what is missing of it, and read it back.
+"""Publish a run: send what Langfuse does not show of it, and read it back.
 
-What was seen already is not sent again; ids and times are fixed, so that what is sent twice is
-there once. The receipt, ``langfuse.json`` in the run's folder, says what could be seen.
+The record is the only source, whether the run has ended, grows, or was pulled: what was seen
+already is not sent again, ids and times are fixed so that what is sent twice is there once, and
+nothing is ever deleted. The receipt, ``langfuse.json`` in the run's folder, says what was seen.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import Literal
 
 from ancrage.domain import JsonValue, OutputState, Run
 from ancrage.errors import UsageError
+from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
 from ancrage.langfuse.connection import Connection, LangfuseError
 from ancrage.langfuse.dataset import Dataset, find_dataset, read_dataset
-from ancrage.langfuse.delivery import Delivery, deliver
-from ancrage.langfuse.proof import Expected, Missing, Seen, compare, prove
-from ancrage.langfuse.reads import ScoreRow
+from ancrage.langfuse.delivery import Courier, Delivery
+from ancrage.langfuse.readback import Expected, Missing, Say, Seen, Sent, Stored, read_back
+from ancrage.langfuse.reads import experiments
 from ancrage.langfuse.receipt import Receipt, published_target, write_receipt
 from ancrage.langfuse.scores import (
+    ItemRecord,
+    ItemScores,
+    Note,
+    RunRecord,
     ScoreBody,
-    item_scores,
-    run_score_id,
+    ScoredBy,
     run_scores,
     score_id,
+    unscored,
 )
-from ancrage.langfuse.spans import ReliableExporter, item_spans
-from ancrage.langfuse.target import (
-    ENVIRONMENT,
-    KEY,
-    Place,
-    RunNote,
-    Target,
-    experiment_id,
-    place,
-    run_uid,
-)
+from ancrage.langfuse.spans import Experiment, Span, item_spans
+from ancrage.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
 from ancrage.runs import Item, RunFolder, RunView
 
-if TYPE_CHECKING:
-    from ancrage.judges.account import Account
+Only = Literal["all", "failing"]
 
-Say = Callable[[str], None]
-PARAMETERS = 2_000
-"""Characters of a run's parameters that an experiment carries; longer ones stay local."""
+
+class Publication:
+    """What a run is in Langfuse: the spans and scores of each item, and the run's own."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        view: RunView,
+        target: Target,
+        dataset: Dataset,
+        only: Only = "all",
+    ) -> None:
+        self.connection, self.view, self.target, self.dataset = connection, view, target, dataset
+        self.only = only
+        self.run = view.run
+        self.experiment = Experiment(
+            target=target,
+            metadata=told_of(view),
+            description=description(view),
+            audit=self.run.kind == "audit",
+        )
+        self.record = RunRecord(
+            run=self.run,
+            evaluators=tuple(
+                ScoredBy(info=info, made=folder.scoring.created, state=folder.scoring.state)
+                for info, folder in view.evaluators.values()
+            ),
+        )
+
+    @cached_property
+    def _scores(self) -> ItemScores:
+        configs = score_configs(self.connection, [*self.view.modes, ANCHORED_MODE])
+        return ItemScores(self.record.evaluators, self.run.created, configs)
+
+    def items(self, also: frozenset[str] = frozenset()) -> Iterator[Item]:
+        """The items to publish: those that have an output, and, where only failing ones are
+        wanted, fail, or are in ``also``: item ids that are there already."""
+        for item in self.view.items():
+            if item.output.state is OutputState.NOT_RUN:
+                continue
+            if self.only == "all" or self.item_id(item) in also or fails(item):
+                yield item
+
+    def item_id(self, item: Item) -> str:
+        """The id of the dataset's item."""
+        return self.dataset.by_case[item.case.id].id
+
+    def place(self, item: Item) -> Place:
+        """Where the item goes."""
+        return place(self.target, self.run, self.item_id(item), item.output)
+
+    def spans(self, item: Item) -> list[Span]:
+        """The spans of an item."""
+        return item_spans(
+            self.experiment,
+            item.case,
+            item.output,
+            self.place(item),
+            self.dataset.by_case[item.case.id],
+            item.output.started or self.run.created,
+        )
+
+    def scores(self, item: Item) -> Iterator[ScoreBody]:
+        """The scores of an item."""
+        record = ItemRecord(
+            output=item.output, evaluations=item.evaluations, anchors=item.anchors
+        )
+        return self._scores.of(self.place(item), record)
+
+    def run_scores(self) -> Iterator[ScoreBody]:
+        """The scores of the run itself, which are of all its cases, whichever are published."""
+        view = self.view
+        counts = Counter(str(item.output.state) for item in view.items())
+        judges = []
+        if any(info.kind == "judge" for info, _ in view.evaluators.values()):
+            from ancrage.judges.account import current_accounts
+
+            judges = [*current_accounts(view)]
+        yield from run_scores(
+            self.target.experiment_id,
+            self.record,
+            view.summaries(),
+            view.anchors,
+            {"cases": counts.total(), **counts},
+            judges,
+        )
+
+    def expected(self, also: frozenset[str] = frozenset()) -> Expected:
+        """What must be seen in the end."""
+        places, failed, sent = {}, set(), {}
+        since = self.run.created
+        for item in self.items(also):
+            name = self.item_id(item)
+            places[name] = self.place(item)
+            since = min(since, item.output.started or since)
+            if item.output.state is not OutputState.OK:
+                failed.add(name)
+            for body in self.scores(item):
+                sent[body.id] = Sent.of(body, f"{body.name} on {name}")
+        for body in self.run_scores():
+            sent[body.id] = Sent.of(body, f"{body.name} of the run")
+        return Expected(
+            target=self.target,
+            since=since,
+            places=places,
+            failed=frozenset(failed),
+            scores=sent,
+            run_uid=run_uid(self.run),
+        )
+
+    def worst(self) -> str | None:
+        """The mode that most answers fail."""
+        found = [row for row in self.view.summaries() if row.failing and row.kind != "external"]
+        return max(found, key=lambda row: row.failing).mode.name if found else None
 
 
 def publish(
@@ -51,7 +160,8 @@ def publish(
     dataset: str | None = None,
     *,
     session: tuple[Target, Dataset] | None = None,
-    fresh: bool = False,
+    only: Only = "all",
+    force: bool = False,
     say: Say = lambda _: None,
 ) -> Receipt:
     """Send what Langfuse does not show of a run, and wait until all can be seen.
@@ -60,189 +170,186 @@ def publish(
         dataset: the dataset that holds the run's cases; by default the one the run was made on
             or last published to, then ``[langfuse] dataset``.
         session: target and dataset, where the caller has just read them.
-        fresh: the SDK has just sent the spans; wait for them before sending any again.
+        only: ``failing`` sends the answers that fail or could not be given, and the scores of
+            the whole run.
+        force: overwrite what Langfuse holds of this run even where this record knows less.
         say: called with a line on what is going on.
 
     Returns:
         The receipt, as written to the run's folder; see ``Receipt.complete``.
 
     Raises:
-        UsageError: no dataset is known, or it does not hold the run's cases.
+        UsageError: no dataset is known, it does not hold the run's cases, or Langfuse holds more
+            of the run than this record.
         LangfuseError: Langfuse cannot be reached.
     """
     server = connection.server
     view = RunView(folder)
+    before = published_target(folder)
     target, cases = session or resolve(connection, folder, dataset)
     outputs = {output.case_id for output in folder.outputs()}
-    absent = sorted(outputs - cases.by_case.keys())
-    if absent:
+    if absent := sorted(outputs - cases.by_case.keys()):
         raise UsageError(
             f"dataset {target.dataset!r} lacks {len(absent):,} cases of the run "
             f"({', '.join(absent[:3])}); push its snapshot first: "
             f"invoke push {view.snapshot.path} --dataset {target.dataset}"
         )
-    job = _Job(connection, view, target, cases, outputs)
-    expected = job.expected()
-    seen = Seen()
-    missing = compare(seen, expected)
-    if not fresh:
-        seen, missing = prove(connection, expected, deadline=0.0)
-        if missing.foreign:
-            raise UsageError(
-                f"Langfuse has another run named {target.run_name!r} on dataset "
-                f"{target.dataset!r}; delete it there, or make the run again under another name"
+    whole = Publication(connection, view, target, cases, only)
+    expected = whole.expected()
+    seen, missing = read_back(connection, expected, deadline=0.0)
+    if missing.foreign:
+        raise UsageError(
+            f"Langfuse has another run named {target.run_name!r} on dataset {target.dataset!r}; "
+            "delete it there, or make the run again under another name"
+        )
+    also = frozenset(seen.items)
+    if only == "failing" and also - expected.places.keys():
+        expected = whole.expected(also)
+        seen, missing = read_back(connection, expected, deadline=0.0)
+    superseded = list(_superseded(whole, expected, seen, force=force))
+    courier = Courier(connection, say)
+    delivery = courier.delivery
+    wanted = {*missing.items, *missing.levels, *missing.versions}
+    if wanted:
+        say(f"sending {len(wanted):,} items")
+        chosen = (item for item in whole.items(also) if whole.item_id(item) in wanted)
+        courier.spans(span for item in chosen for span in whole.spans(item))
+    todo = {n for n, sent in expected.scores.items() if _differs(seen.scores.get(n), sent)}
+    if todo or superseded:
+        say(f"sending {len(todo) + len(superseded):,} scores")
+        bodies = (body for body in _bodies(whole, also) if body.id in todo)
+        courier.scores(bodies, len(todo))
+        courier.scores(superseded)
+    if wanted or delivery.accepted:
+        awaited = {n: s for n, s in expected.scores.items() if n not in delivery.rejected}
+        asked = replace(expected, scores=awaited)
+        try:
+            deadline = 0.0 if delivery.stopped else None
+            seen, missing = read_back(connection, asked, seen, deadline=deadline, say=say)
+        except LangfuseError as error:
+            delivery.stopped = delivery.stopped or str(error)
+        refused = tuple(expected.scores[name].label for name in delivery.rejected)
+        missing = missing.model_copy(update={"scores": (*missing.scores, *refused)})
+    receipt = _receipt(whole, expected, missing, delivery, before, len(wanted), server.version)
+    write_receipt(folder, receipt)
+    return receipt
+
+
+def _differs(stored: Stored | None, sent: Sent) -> bool:
+    return stored is None or stored.content != sent.content
+
+
+def _bodies(whole: Publication, also: frozenset[str]) -> Iterator[ScoreBody]:
+    for item in whole.items(also):
+        yield from whole.scores(item)
+    yield from whole.run_scores()
+
+
+def _superseded(
+    whole: Publication, expected: Expected, seen: Seen, *, force: bool
+) -> Iterator[ScoreBody]:
+    """What replaces the scores of modes that the run has no more.
+
+    Raises:
+        UsageError: Langfuse holds more of the run than this record, and ``force`` was not given.
+    """
+    made = {found.info.name: found.made for found in whole.record.evaluators}
+    richer = [
+        stored.name
+        for name, stored in seen.scores.items()
+        if (sent := expected.scores.get(name)) and stored.note and _knows_less(sent.note, stored.note)
+    ]
+    gone: list[tuple[str, Stored, Note]] = []
+    for name, stored in seen.scores.items():
+        if name in expected.scores or stored.note is None:
+            continue
+        newer = made.get(stored.note.evaluator)
+        if newer is None or newer <= datetime.fromisoformat(stored.note.made):
+            richer.append(stored.name)
+        gone.append((name, stored, stored.note))
+    if richer and not force:
+        modes = ", ".join(f"{mode} ({n:,})" for mode, n in Counter(richer).most_common(3))
+        raise UsageError(
+            f"Langfuse holds more of this run than this record: {len(richer):,} scores by later "
+            f"or fuller scorings: {modes}. Get it with: invoke pull {whole.target.experiment_id}; "
+            "or overwrite it: --force"
+        )
+    ids = {score_id(where, s.name): where for where in expected.places.values() for _, s, _ in gone}
+    for name, stored, note in gone:
+        where = ids.get(name)
+        said = unscored(f"{stored.name} is no longer looked for")
+        if where and stored.content != (
+            body := ScoreBody(
+                id=name,
+                trace_id=where.trace_id,
+                observation_id=where.observation_id,
+                name=stored.name,
+                environment=ENVIRONMENT,
+                timestamp=stored.timestamp or whole.run.created,
+                metadata=note.model_dump(),
+                **said,
             )
-    delivery = job.send_scores(seen.scores, say)
-    sent_items = 0
-    try:
-        if fresh:
-            seen, missing = job.look(expected, delivery, say)
-        sent_items = job.send_items(missing, delivery, say)
-        if sent_items or (delivery.accepted and not fresh):
-            seen, missing = job.look(expected, delivery, say)
-        job.take_back(seen.scores)
-    except LangfuseError as error:
-        delivery.stopped = delivery.stopped or str(error)
-    receipt = Receipt(
+        ).content:
+            yield body
+
+
+def _knows_less(ours: Note | None, theirs: Note) -> bool:
+    return ours is not None and ours.poorer_than(theirs)
+
+
+def _receipt(
+    whole: Publication,
+    expected: Expected,
+    missing: Missing,
+    delivery: Delivery,
+    before: Target | None,
+    sent_items: int,
+    server: str,
+) -> Receipt:
+    view, target = whole.view, whole.target
+    baseline = _baseline(whole)
+    worst = whole.worst()
+    moved = before is not None and before.base_url != target.base_url
+    return Receipt(
         run=view.run.id,
         target=target,
-        url=target.url,
-        server=server.version,
+        url=target.url(baseline),
+        failing_url=target.url(baseline, worst) if worst else None,
+        worst=worst,
+        moved_from=before.url() if before and moved else None,
+        server=server,
         checked=datetime.now(UTC),
-        cases=view.run.counts.get("cases", len(outputs)),
+        cases=view.snapshot.manifest.counts.kept,
         items=len(expected.places),
         items_seen=len(expected.places) - len(missing.items),
         scores=len(expected.scores),
         scores_seen=len(expected.scores) - len(missing.scores),
         sent_items=sent_items,
         sent_scores=delivery.accepted,
-        rejected={expected.scores[name][0]: why for name, why in delivery.rejected.items()},
+        rejected={expected.scores[name].label: why for name, why in delivery.rejected.items()},
         stopped=delivery.stopped,
         missing=missing,
     )
-    write_receipt(folder, receipt)
-    return receipt
 
 
-class _Job:
-    """One publication."""
+def _baseline(whole: Publication) -> str | None:
+    """The experiment on the dataset that began last before this one."""
+    try:
+        rows = list(experiments(whole.connection, {"datasetId": whole.target.dataset_id}))
+    except LangfuseError:
+        return None
+    others = [
+        row
+        for row in rows
+        if row.id != whole.target.experiment_id and row.start_time < whole.run.created
+    ]
+    return max(others, key=lambda row: row.start_time).id if others else None
 
-    def __init__(
-        self,
-        connection: Connection,
-        view: RunView,
-        target: Target,
-        dataset: Dataset,
-        outputs: set[str],
-    ) -> None:
-        self.connection, self.view, self.target = connection, view, target
-        self.dataset, self.outputs = dataset, outputs
-        self.run: Run = view.run
 
-    def items(self) -> Iterator[tuple[str, Item, Place]]:
-        """Item id, item and place of every output."""
-        for item in self.view.items():
-            if item.case.id in self.outputs:
-                name = self.dataset.by_case[item.case.id].id
-                yield name, item, place(self.target, self.run, name, item.output)
-
-    def expected(self) -> Expected:
-        places: dict[str, Place] = {}
-        failed: set[str] = set()
-        since = self.run.created
-        for name, item, where in self.items():
-            places[name] = where
-            since = min(since, item.output.started or since)
-            if item.output.state is not OutputState.OK:
-                failed.add(name)
-        item_of = {where.observation_id: name for name, where in places.items()}
-        scores = {
-            each.id: (f"{each.name} on {item_of.get(each.observation_id, 'the run')}", each.value)
-            for each in self.scores()
-        }
-        return Expected(
-            target=self.target,
-            since=since,
-            places=places,
-            failed=frozenset(failed),
-            scores=scores,
-            run_uid=run_uid(self.run),
-        )
-
-    def scores(self) -> Iterator[ScoreBody]:
-        """All scores of the run; their time is the run's, so that a new scoring replaces them."""
-        if not self.view.scorings:
-            return
-        created = self.run.created
-        for _, item, where in self.items():
-            yield from item_scores(where, item.evaluations, created, ENVIRONMENT)
-        counts = self.run.counts
-        judges: list[Account] = []
-        if any("judge" in info.details for info, _ in self.view.evaluators.values()):
-            from ancrage.judges.account import current_accounts
-
-            judges = [*current_accounts(self.view)]
-        about = self.view.summaries(), counts, created, judges
-        yield from run_scores(self.target.experiment_id, *about)
-
-    def look(self, expected: Expected, delivery: Delivery, say: Say) -> tuple[Seen, Missing]:
-        """Wait until all that was taken can be seen; look only once where sending stopped."""
-        taken = {k: v for k, v in expected.scores.items() if k not in delivery.rejected}
-        deadline = 0.0 if delivery.stopped else None
-        awaited = replace(expected, scores=taken)
-        seen, _ = prove(self.connection, awaited, deadline=deadline, say=say)
-        return seen, compare(seen, expected)
-
-    def send_items(self, missing: Missing, delivery: Delivery, say: Say) -> int:
-        """Send the items that are absent or wrong; returns how many."""
-        wanted = {*missing.items, *missing.levels, *missing.versions}
-        if not wanted:
-            return 0
-        say(f"sending {len(wanted):,} items")
-        exporter = ReliableExporter(self.connection)
-        metadata = experiment_metadata(self.view)
-        exporter.send(
-            span
-            for name, item, where in self.items()
-            if name in wanted
-            for span in item_spans(
-                self.connection.credentials.public_key,
-                self.target,
-                item.case,
-                item.output,
-                where,
-                item=self.dataset.by_case[item.case.id],
-                started=item.output.started or self.run.created,
-                metadata=metadata,
-                description=description(self.run),
-            )
-        )
-        exporter.shutdown()
-        if exporter.failed:
-            delivery.stopped = delivery.stopped or exporter.error
-        return len(wanted)
-
-    def send_scores(self, known: Mapping[str, ScoreRow], say: Say) -> Delivery:
-        """Deliver the scores that are not stored as they are."""
-        missing = [score for score in self.scores() if not score.is_stored(known.get(score.id))]
-        if missing:
-            say(f"sending {len(missing):,} scores")
-        return deliver(self.connection, missing)
-
-    def take_back(self, known: Mapping[str, ScoreRow]) -> None:
-        """Delete the scores of ours that have no value any more."""
-        for stale in self._stale(known):
-            self.connection.call(self.connection.api.scores.delete, stale)
-
-    def _stale(self, known: Mapping[str, ScoreRow]) -> Iterator[str]:
-        current = {score.id for score in self.scores()}
-        modes = [mode.name for mode in self.view.modes]
-        of_run = [f"{name}.rate" for name in modes]
-        of_run += [f"cases.{state}" for state in (*OutputState, "not_run")]
-        ids = [run_score_id(self.target.experiment_id, name) for name in of_run]
-        for _, _, where in self.items():
-            ids += [score_id(where, name) for name in modes]
-        yield from (found for found in ids if found in known and found not in current)
+def fails(item: Item) -> bool:
+    """Whether a defect was found in an answer, or there is none to look at."""
+    found = (score for done in item.evaluations for score in done.scores)
+    return item.output.state is not OutputState.OK or any(score.value for score in found)
 
 
 def resolve(
@@ -250,7 +357,8 @@ def resolve(
 ) -> tuple[Target, Dataset]:
     """Where a run goes, and the dataset as it was when it went there first.
 
-    Where that dataset was deleted and pushed again, the run goes to the new one.
+    Where that dataset was deleted and pushed again, the run goes to the new one; where the server
+    has another address now, its address is the new one.
 
     Raises:
         UsageError: no dataset is known.
@@ -261,7 +369,8 @@ def resolve(
         if dataset not in (None, target.dataset):
             continue
         if find_dataset(connection, target.dataset).id == target.dataset_id:
-            return target, read_dataset(connection, target.dataset, target.version)
+            moved = target.model_copy(update={"base_url": connection.credentials.base_url})
+            return moved, read_dataset(connection, target.dataset, target.version)
         dataset = target.dataset
     name = dataset or connection.settings.dataset
     if name is None:
@@ -287,30 +396,43 @@ def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Targe
     )
 
 
-def experiment_metadata(view: RunView) -> dict[str, JsonValue]:
-    """What an experiment says of its run; see ``RunNote``."""
+def told_of(view: RunView) -> dict[str, JsonValue]:
+    """What an experiment says of its run, for those who read there; flat, and short, as every span
+    carries it. ``uid`` tells the run from others of the same name."""
     run = view.run
-    note = RunNote(
-        run=run.id,
-        uid=run_uid(run),
-        created=run.created,
-        kind=run.kind,
-        group=run.group,
-        repeat=run.repeat,
-        snapshot=run.snapshot.hash[:12],
-        versions=run.versions,
-        evaluators={name: info.version for name, (info, _) in view.evaluators.items()},
-        parameters=run.parameters if len(str(run.parameters)) < PARAMETERS else {},
-    )
-    return note.model_dump(mode="json", exclude_defaults=True)
+    said: dict[str, JsonValue] = {
+        "run": run.id,
+        "uid": run_uid(run),
+        "created": run.created.isoformat(),
+        "kind": run.kind,
+        "snapshot": run.snapshot.hash[:12],
+        **{f"versions.{name}": version for name, version in run.versions.items()},
+        **{f"evaluators.{name}": info.version for name, (info, _) in view.evaluators.items()},
+        **{f"parameters.{name}": str(value)[:200] for name, value in run.parameters.items()},
+    }
+    if run.group:
+        said |= {"group": run.group, "repeat": run.repeat}
+    return said
 
 
-def description(run: Run) -> str:
-    """One line on a run, for the interface."""
-    return f"Ancrage {run.kind} {run.name}" + (f", repeat {run.repeat}" if run.group else "")
+def description(view: RunView) -> str:
+    """One line on a run, for the interface: what it is, of what model, how many cases."""
+    run = view.run
+    named = [f"{name} {run.parameters[name]}" for name in ("model", "prompt") if name in run.parameters]
+    parts = [
+        f"Ancrage {run.kind} {run.name}",
+        *([f"repeat {run.repeat}"] if run.group else []),
+        *named,
+        f"{view.snapshot.manifest.counts.kept:,} cases",
+        f"{len(view.modes)} failure modes",
+        *(["latency and cost are production's"] if run.kind == "audit" else []),
+    ]
+    return ", ".join(parts)
 
 
 def _target_of(run: Run) -> Target | None:
     """The experiment that a run was made as; None when it was made without Langfuse."""
     found = run.details.get(KEY)
     return Target.model_validate(found) if isinstance(found, dict) else None
+
+

@@ -1,11 +1,16 @@
-"""Rebuild the local record of an experiment in Langfuse."""
+"""Rebuild the local record of an experiment in Langfuse.
+
+A run of ours comes back as it was published: its scores carry the record. Of an experiment that
+another tool made, what the API gives is read: outputs by the conventions for traces, and scores,
+which stay apart as another tool's, since nobody knows whether more of them is better.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,17 +19,16 @@ from ancrage.domain import (
     Evaluation,
     EvaluatorInfo,
     FailureMode,
-    Finding,
     Frozen,
     JsonValue,
     Output,
     OutputState,
-    Passage,
+    RunState,
     Score,
     Scored,
+    Scoring,
 )
 from ancrage.errors import UsageError
-from ancrage.evaluator import Evaluator
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.dataset import (
     Dataset,
@@ -33,26 +37,36 @@ from ancrage.langfuse.dataset import (
     local_snapshot,
     read_dataset,
 )
-from ancrage.langfuse.items import ItemOutput
 from ancrage.langfuse.reads import (
     BEGINNING,
     Experiment,
     ItemRow,
+    PagingError,
+    ScoreRow,
     experiment_items,
     experiments,
-    note,
+    scores,
+    scores_of_traces,
 )
-from ancrage.langfuse.scores import UNSCORED, ScoreNote, UnscoredNote
-from ancrage.langfuse.shapes import text_of, value_of
-from ancrage.langfuse.target import KEY, RunNote, Target
+from ancrage.langfuse.scores import (
+    ANCHORED,
+    CASES,
+    ItemRecord,
+    RunRecord,
+    ScoredBy,
+    note_of,
+    record_of,
+)
+from ancrage.langfuse.shapes import at, text_of, value_of
+from ancrage.langfuse.target import KEY, Target
 from ancrage.runs import RUNS, RunFolder, create_run
 from ancrage.runs.loop import close_run, close_scoring
-from ancrage.studies import Studies
+from ancrage.snapshot import Snapshot
 
-EVERYTHING = "core,dataset,io,experimentMetadata,scores"
-Owner = tuple[str, str]
-"""Name and version of an evaluator."""
+EXTERNAL = "external"
+"""The kind of evaluators that are not ours."""
 FOREIGN = ("langfuse", "1")
+"""Name and version of the evaluator that scores of other tools come from."""
 
 
 class Pulled(Frozen):
@@ -63,7 +77,7 @@ class Pulled(Frozen):
     items: int
     scores: int
     left_out: dict[str, int] = {}
-    """Scores that a run record has no place for, by name: texts and categories."""
+    """What a run record has no place for, or could not be read, by name."""
 
 
 def pull(
@@ -73,74 +87,120 @@ def pull(
 
     Raises:
         UsageError: no experiment, or several, answer to it; or the run is here already.
-        LangfuseError: Langfuse cannot be read.
+        LangfuseError: Langfuse cannot be read, or not whole.
     """
     _ = connection.server
     found = _find(connection, reference, dataset)
-    items = _latest(experiment_items(connection, found.id, BEGINNING, EVERYTHING))
+    rows = list(experiment_items(connection, found.id, BEGINNING, "core,dataset,io"))
+    if len(rows) < found.item_count:
+        raise PagingError(
+            f"experiment {found.name!r}: Langfuse says {found.item_count:,} items and gave "
+            f"{len(rows):,}; try again"
+        )
+    items = _latest(rows)
     source = _dataset(connection, found, items, dataset)
     snapshot = local_snapshot(connection, source)
-    ours = note(RunNote, found.metadata)
-    name = ours.run if ours else found.name
-    details: dict[str, JsonValue] = {
-        KEY: _target(connection, source, found).model_dump(mode="json")
-    }
-    folder = create_run(
-        snapshot,
-        kind=ours.kind if ours else "langfuse",
-        name=name if re.search(r"\w", name) else found.id,
-        root=root,
-        group=ours.group if ours else None,
-        repeat=ours.repeat if ours else 0,
-        parameters=ours.parameters if ours else None,
-        details=details,
-    )
-    made = {
-        "name": found.name,
-        "created": ours.created if ours else found.start_time,
-        "versions": ours.versions if ours else {},
-    }
-    folder.save(folder.run.model_copy(update=made))
-    return _fill(folder, found, items, source, Studies(snapshot))
-
-
-def _fill(
-    folder: RunFolder,
-    experiment: Experiment,
-    items: Sequence[ItemRow],
-    dataset: Dataset,
-    sources: Studies,
-) -> Pulled:
-    case_of = {item.id: name for name, item in dataset.by_case.items()}
-    entries: list[Scored] = []
+    written: dict[str, list[ScoreRow]] = {}
+    for row in scores_of_traces(connection, [item.trace_id for item in items]):
+        written.setdefault(str(row.trace_id), []).append(row)
+    record = _run_record(scores(connection, experimentId=found.id, name=CASES))
+    folder = _create(connection, source, snapshot, found, record, root)
     left_out: Counter[str] = Counter()
-    owned = {mode for item in items for mode in _owned(item)}
+    case_of = {item.id: name for name, item in source.by_case.items()}
+    entries: list[Scored] = []
     with folder.journal() as outputs:
         for item in items:
             case_id = case_of.get(item.experiment_item_id)
             if case_id is None:
                 left_out["items no longer in the dataset"] += 1
                 continue
-            output = _output(item, case_id, experiment.id)
+            own = written.get(item.trace_id, [])
+            whole = _item_record(own, case_id) if record else None
+            if record and whole is None:
+                left_out["items whose record is missing: publish the run again"] += 1
+            if whole is None:
+                output = _output(item, case_id, found.id)
+                entry = _scored(case_id, own, record, left_out)
+            else:
+                output = whole.output
+                others = _foreign_scores([row for row in own if not _ours(row)], record, left_out)
+                evaluations = (*whole.evaluations, *others)
+                entry = Scored(case_id=case_id, evaluations=evaluations, anchors=whole.anchors)
             outputs.append(output)
-            text = output.answer.text if output.answer else ""
-            entries.append(
-                Scored(case_id=case_id, evaluations=_evaluations(item, text, owned, left_out))
-            )
-    evaluators = _evaluators(entries)
-    scoring = folder.new_scoring(cast("Sequence[Evaluator]", evaluators))
-    with scoring.journal() as journal:
-        for entry in entries:
-            journal.append(entry)
-    close_scoring(folder, scoring)
-    close_run(folder, sources.snapshot.manifest.counts.kept)
+            entries.append(entry)
+    _save_scorings(folder, found, record, entries)
+    run = close_run(folder, snapshot.manifest.counts.kept)
+    if record:
+        ended = {"state": record.run.state, "finished": record.run.finished}
+        folder.save(run.model_copy(update=ended if run.state is RunState.COMPLETE else {}))
     return Pulled(
         run_id=folder.run.id,
         path=str(folder.path),
         items=len(entries),
-        scores=sum(len(each.scores) for entry in entries for each in entry.evaluations),
+        scores=sum(len(done.scores) for entry in entries for done in entry.evaluations),
         left_out=dict(left_out),
     )
+
+
+def _create(
+    connection: Connection,
+    dataset: Dataset,
+    snapshot: Snapshot,
+    experiment: Experiment,
+    record: RunRecord | None,
+    root: Path,
+) -> RunFolder:
+    """The run's folder and its manifest: the published one, but for where things lie."""
+    target: dict[str, JsonValue] = _target(connection, dataset, experiment).model_dump(mode="json")
+    name = record.run.id if record else experiment.name
+    folder = create_run(
+        snapshot,
+        kind=record.run.kind if record else "langfuse",
+        name=name if re.search(r"\w", name) else experiment.id,
+        root=root,
+    )
+    made = folder.run
+    if record:
+        made = record.run.model_copy(update={"snapshot": made.snapshot})
+    else:
+        made = made.model_copy(
+            update={"name": experiment.name, "created": experiment.start_time, "versions": {}}
+        )
+    folder.save(made.model_copy(update={"details": {**made.details, KEY: target}}))
+    return folder
+
+
+def _save_scorings(
+    folder: RunFolder, experiment: Experiment, record: RunRecord | None, entries: Sequence[Scored]
+) -> None:
+    """One scoring for each that the published run was scored in, with its own time."""
+    known = {found.info.name: found for found in record.evaluators} if record else {}
+    met = {done.evaluator for entry in entries for done in entry.evaluations}
+    for name in sorted(met - known.keys()):
+        info = _info(name, entries)
+        known[name] = ScoredBy(info=info, made=experiment.start_time)
+    groups: dict[datetime, list[ScoredBy]] = {}
+    for found in known.values():
+        groups.setdefault(found.made, []).append(found)
+    for number, (made, together) in enumerate(sorted(groups.items())):
+        scoring = folder.new_scoring(())
+        names = {found.info.name for found in together}
+        infos = tuple(found.info for found in together)
+        scoring.save(
+            Scoring.model_validate(
+                {**scoring.scoring.model_dump(), "created": made, "evaluators": infos}
+            )
+        )
+        with scoring.journal() as journal:
+            for entry in entries:
+                own = tuple(done for done in entry.evaluations if done.evaluator in names)
+                # How the answer was read is one thing, whoever scored it: kept once.
+                anchors = entry.anchors if number == 0 else None
+                journal.append(entry.model_copy(update={"evaluations": own, "anchors": anchors}))
+        closed = close_scoring(folder, scoring)
+        finished = {"finished": made, "state": max(found.state for found in together)}
+        if closed.state is RunState.COMPLETE:
+            scoring.save(closed.model_copy(update=finished))
 
 
 def _find(connection: Connection, reference: str, dataset: str | None) -> Experiment:
@@ -150,14 +210,11 @@ def _find(connection: Connection, reference: str, dataset: str | None) -> Experi
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(
-            f"Langfuse has no run {reference!r}"
-            + (f" on dataset {dataset!r}" if dataset else "")
-            + "; list them with: invoke results --dataset NAME"
-        )
+        where = f" on dataset {dataset!r}" if dataset else ""
+        raise UsageError(f"Langfuse has no run {reference!r}{where}: see its page Experiments")
     raise UsageError(
         f"Langfuse has {len(found)} runs named {reference!r}: say which with --dataset, or by id "
-        f"({', '.join(each.id for each in found)})"
+        f"({', '.join(row.id for row in found)})"
     )
 
 
@@ -179,7 +236,7 @@ def _dataset(
     version = versions.most_common(1)[0][0] if versions else None
     if name is None:
         known = list_datasets(connection)
-        name = next((each.name for each in known if each.id == experiment.dataset_id), None)
+        name = next((row.name for row in known if row.id == experiment.dataset_id), None)
     if name is None:
         raise UsageError(
             f"run {experiment.name!r} is on no dataset of this project; give --dataset"
@@ -199,94 +256,95 @@ def _target(connection: Connection, dataset: Dataset, experiment: Experiment) ->
     )
 
 
+def _run_record(rows: Iterable[ScoreRow]) -> RunRecord | None:
+    for row in rows:
+        try:
+            return RunRecord.model_validate(record_of(row))
+        except ValidationError:
+            continue
+    return None
+
+
+def _item_record(rows: Iterable[ScoreRow], case_id: str) -> ItemRecord | None:
+    for row in rows:
+        if row.name != ANCHORED:
+            continue
+        try:
+            found = ItemRecord.model_validate(record_of(row))
+        except ValidationError:
+            continue
+        if found.output.case_id == case_id:
+            return found
+    return None
+
+
+def _ours(row: ScoreRow) -> bool:
+    return note_of(row) is not None or (row.name == ANCHORED and record_of(row) is not None)
+
+
 def _output(item: ItemRow, case_id: str, experiment_id: str) -> Output:
-    returned = value_of(item.output)
+    """The output of a task that is not ours, or whose record is missing."""
     mark: dict[str, JsonValue] = {
         "experiment_id": experiment_id,
         "trace_id": item.trace_id,
         "observation_id": item.id,
     }
-    try:
-        shown = ItemOutput.model_validate(returned)
-    except ValidationError:
-        shown = _foreign(item, returned)
-    answer = Answer(text=shown.answer, finish_reason=shown.finish_reason) if shown.answer else None
+    returned: Any = value_of(item.output)
+    text = text_of(returned)
+    state, reason = OutputState.OK, None
+    if item.level == "ERROR":
+        state, reason = OutputState.FAILED, str(at(returned, "reason") or text or "failed")[:500]
+        text = None
+    elif text is None:
+        state, reason = OutputState.EMPTY, "no text in the output"
+    elif not text.strip():
+        state, reason = OutputState.EMPTY, "empty text"
     return Output(
         case_id=case_id,
-        state=shown.state,
-        answer=answer,
-        reason=shown.reason,
+        state=state,
+        answer=Answer(text=text) if text else None,
+        reason=reason,
         started=item.start_time,
         details={KEY: mark},
     )
 
 
-def _foreign(item: ItemRow, returned: Any) -> ItemOutput:
-    """The output of a task that is not ours."""
-    text = text_of(returned)
-    if item.level == "ERROR":
-        return ItemOutput(state=OutputState.FAILED, reason=(text or "failed")[:500])
-    if text is None:
-        return ItemOutput(state=OutputState.EMPTY, reason="no text in the output")
-    if not text.strip():
-        return ItemOutput(state=OutputState.EMPTY, reason="empty text")
-    return ItemOutput(answer=text)
+def _scored(
+    case_id: str, rows: Sequence[ScoreRow], record: RunRecord | None, left_out: Counter[str]
+) -> Scored:
+    """The scores of an item without record: those of ours are unscored, as their evidence is
+    gone; those of others are theirs."""
+    lost = [
+        Evaluation(
+            evaluator=found.info.name,
+            version=found.info.version,
+            scores=tuple(
+                Score.unscored(mode.name, "its record could not be read in Langfuse")
+                for mode in found.info.modes
+            ),
+        )
+        for found in (record.evaluators if record else ())
+    ]
+    others = _foreign_scores([row for row in rows if not _ours(row)], record, left_out)
+    return Scored(case_id=case_id, evaluations=(*lost, *others))
 
 
-def _owned(item: ItemRow) -> Iterator[str]:
-    """The modes that evaluators of ours have scored, or could not."""
-    for score in item.scores:
-        if found := note(UnscoredNote, score.metadata):
-            yield from found.modes
-        elif note(ScoreNote, score.metadata):
-            yield score.name
-
-
-def _evaluations(
-    item: ItemRow, text: str, owned: AbstractSet[str], left_out: Counter[str]
+def _foreign_scores(
+    rows: Sequence[ScoreRow], record: RunRecord | None, left_out: Counter[str]
 ) -> tuple[Evaluation, ...]:
-    """What each evaluator said of an item; the scores of others are one evaluator's, "langfuse".
-
-    A mode has one owner and an item one score of it, so what others say of a mode in ``owned``,
-    or say twice, is left out and counted.
-    """
-    scores: dict[Owner, list[Score]] = {}
-    findings: dict[Owner, list[Finding]] = {}
-    scored: set[str] = set()
-    for row in item.scores:
-        if row.name == UNSCORED and (missing := note(UnscoredNote, row.metadata or {"modes": {}})):
-            for name, why in missing.modes.items():
-                owner = why.evaluator, why.version
-                scores.setdefault(owner, []).append(Score.unscored(name, why.reason))
-            continue
-        ours, mode = note(ScoreNote, row.metadata), _mode_name(row.name)
-        taken = mode in scored or (ours is None and mode in owned)
-        if mode is None or row.number is None or taken:
+    """What other tools and people say of an item, as one evaluator's word; a mode that the run's
+    own evaluators score, a text, and what is said twice are left out and counted."""
+    owned = {mode.name for found in (record.evaluators if record else ()) for mode in found.info.modes}
+    found: dict[str, Score] = {}
+    for row in rows:
+        mode = _mode_name(row.name)
+        if mode is None or row.number is None or mode in found or mode in owned:
             left_out[row.name] += 1
             continue
-        scored.add(mode)
-        owner = (ours.evaluator, ours.version) if ours else FOREIGN
-        scores.setdefault(owner, []).append(Score(name=mode, value=row.number))
-        findings.setdefault(owner, []).extend(
-            Finding(
-                mode=mode,
-                evidence=Passage.of(text, each.start, each.end),
-                explanation=each.explanation,
-                source_id=each.source_id,
-                tier=each.tier,
-            )
-            for each in (ours.shown if ours else ())
-            if each.start <= each.end <= len(text)
-        )
-    return tuple(
-        Evaluation(
-            evaluator=owner[0],
-            version=owner[1],
-            scores=tuple(found),
-            findings=tuple(findings.get(owner, ())),
-        )
-        for owner, found in sorted(scores.items())
-    )
+        found[mode] = Score(name=mode, value=row.number)
+    if not found:
+        return ()
+    return (Evaluation(evaluator=FOREIGN[0], version=FOREIGN[1], scores=tuple(found.values())),)
 
 
 def _mode_name(name: str) -> str | None:
@@ -295,17 +353,14 @@ def _mode_name(name: str) -> str | None:
     return mode if mode.isascii() and mode[:1].isalpha() else None
 
 
-def _evaluators(entries: Iterable[Scored]) -> list[EvaluatorInfo]:
-    modes: dict[tuple[str, str], dict[str, FailureMode]] = {}
+def _info(name: str, entries: Iterable[Scored]) -> EvaluatorInfo:
+    modes: dict[str, FailureMode] = {}
     for entry in entries:
-        for evaluation in entry.evaluations:
-            known = modes.setdefault((evaluation.evaluator, evaluation.version), {})
-            for score in evaluation.scores:
+        for done in entry.evaluations:
+            for score in done.scores if done.evaluator == name else ():
                 title = score.name.replace("_", " ").capitalize()
-                known[score.name] = FailureMode(
-                    name=score.name, title=title, definition="As scored in Langfuse."
-                )
-    return [
-        EvaluatorInfo(name=name, version=version, modes=tuple(found.values()))
-        for (name, version), found in sorted(modes.items())
-    ]
+                said = "As scored in Langfuse by another tool; more may be better or worse."
+                modes[score.name] = FailureMode(name=score.name, title=title, definition=said)
+    return EvaluatorInfo(name=name, version=FOREIGN[1], modes=tuple(modes.values()), kind=EXTERNAL)
+
+

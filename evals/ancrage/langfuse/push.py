@@ -1,16 +1,15 @@
 """Push a snapshot to a dataset: only what changed is written."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
-from urllib.parse import quote
 
 from langfuse.api import DatasetItem
 
-from ancrage.domain import Frozen, Study
+from ancrage.domain import Frozen
 from ancrage.errors import AncrageError, ExitCode
-from ancrage.langfuse.connection import Connection, LangfuseError
+from ancrage.langfuse.connection import Connection, LangfuseError, checked_name
+from ancrage.langfuse.dataset import find_record, list_items, studies_of
 from ancrage.langfuse.items import (
     KEY,
     LARGEST,
@@ -23,8 +22,6 @@ from ancrage.langfuse.items import (
     too_large,
 )
 from ancrage.snapshot import Snapshot
-
-PAGE = 100
 
 
 class Refusal(Frozen):
@@ -54,6 +51,8 @@ class Pushed(Frozen):
     """Items of studies written."""
     refused_studies: tuple[Refusal, ...] = ()
     """A study with a part that was refused cannot be read back from Langfuse."""
+    unstable: bool = False
+    """Cases changed that were there before, and pseudonyms are drawn anew for each snapshot."""
 
 
 class PushStoppedError(AncrageError):
@@ -62,20 +61,17 @@ class PushStoppedError(AncrageError):
     exit_code = ExitCode.INCOMPLETE
 
 
-def studies_of(dataset: str) -> str:
-    """The dataset beside ``dataset`` that holds the studies its cases speak of."""
-    return f"{dataset}/studies"
-
-
 def push(
     connection: Connection, snapshot: Snapshot, dataset: str, *, archive: bool = False
 ) -> Pushed:
     """Make ``dataset`` hold the cases of ``snapshot``; see ``Pushed``.
 
     Raises:
+        UsageError: no dataset can bear the name.
         LangfuseError: Langfuse could not be reached at all.
         PushStoppedError: it failed on the way; run it again to go on.
     """
+    checked_name(dataset)
     _ = connection.server
     _put_dataset(connection, dataset, snapshot)
     known = {item.id: _hash(item) for item in list_items(connection, dataset)}
@@ -105,14 +101,9 @@ def push(
             counts["updated" if item.id in known else "created"] += 1
             counts["trimmed"] += bool(item.metadata[KEY].get("trimmed"))  # type: ignore[union-attr]
         gone = [name for name, digest in known.items() if digest and name not in met]
-        if archive:
-            for name in gone:
-                connection.call(
-                    connection.api.dataset_items.create,
-                    dataset_name=dataset,
-                    id=name,
-                    status="ARCHIVED",
-                )
+        create = connection.api.dataset_items.create
+        for name in gone if archive else ():
+            connection.call(create, dataset_name=dataset, id=name, status="ARCHIVED")
         counts["studies"], refused_studies = _push_studies(
             connection, snapshot, studies_of(dataset)
         )
@@ -128,29 +119,9 @@ def push(
         refused_studies=refused_studies,
         archived=len(gone) if archive else 0,
         left=0 if archive else len(gone),
+        unstable=bool(counts["updated"]) and snapshot.manifest.pseudonyms.key == "random",
         **counts,
     )
-
-
-def list_items(connection: Connection, dataset: str, version: Any = None) -> Iterator[DatasetItem]:
-    """The active items of a dataset, newest first, page by page.
-
-    Raises:
-        LangfuseError: there is no such dataset, or it cannot be read.
-    """
-    page = 1
-    while True:
-        answer = connection.call(
-            connection.api.dataset_items.list,
-            dataset_name=dataset,
-            page=page,
-            limit=PAGE,
-            version=version,
-        )
-        yield from answer.data
-        if page >= answer.meta.total_pages:
-            return
-        page += 1
 
 
 def _put_dataset(connection: Connection, name: str, snapshot: Snapshot) -> None:
@@ -167,19 +138,13 @@ def _put_dataset(connection: Connection, name: str, snapshot: Snapshot) -> None:
 
 
 def _upsert(connection: Connection, name: str, description: str, wanted: dict[str, Any]) -> None:
-    try:
-        found = connection.call(connection.api.datasets.get, quote(name, safe=""))
-    except LangfuseError as error:
-        if error.status != 404:
-            raise
-    else:
-        if all(getattr(found, field) == value for field, value in wanted.items()):
-            return
+    found = find_record(connection, name)
+    if found is not None:
         description = found.description or description
         if isinstance(found.metadata, dict) and "metadata" in wanted:
             wanted = {**wanted, "metadata": {**found.metadata, **wanted["metadata"]}}
-            if all(getattr(found, field) == value for field, value in wanted.items()):
-                return
+        if all(getattr(found, field) == value for field, value in wanted.items()):
+            return
     connection.call(connection.api.datasets.create, name=name, description=description, **wanted)
 
 
@@ -194,7 +159,7 @@ def _push_studies(
 
     def changed() -> Iterator[Item]:
         for name in sorted(names):
-            study: Study | None = snapshot.study(name)
+            study = snapshot.study(name)
             for item in study_items(study, dataset) if study else ():
                 if known.get(item.id) != item.hash:
                     yield item
@@ -231,17 +196,7 @@ def _write(
             raise
         return None
 
-    width = connection.settings.concurrency
-    pending: deque[tuple[Item, Future[str | None]]] = deque()
-    with ThreadPoolExecutor(width) as pool:
-        for item in items:
-            pending.append((item, pool.submit(send, item)))
-            if len(pending) > 2 * width:
-                first, future = pending.popleft()
-                yield first, future.result()
-        while pending:
-            first, future = pending.popleft()
-            yield first, future.result()
+    return connection.each(send, items)
 
 
 def _hash(item: DatasetItem) -> str:

@@ -1,24 +1,22 @@
-"""The long listings of the API, read straight into small models.
+"""The long listings of the API, read straight into small models, every page checked.
 
 The SDK resolves the type hints of every object that it parses, some 10 ms for a score; a run of a
 thousand items has thousands of scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from ancrage.domain import Frozen
-from ancrage.langfuse.connection import Connection
-from ancrage.langfuse.shapes import value_of
+from ancrage.langfuse.connection import Connection, LangfuseError
 
 PAGE = 100
 """The most rows that the API gives at once."""
-INLINE_SCORES = 50
-"""The most scores that an item or an experiment carries in a listing; more are asked for."""
+TRACES = 50
+"""Trace ids in one request."""
 BEGINNING = datetime(2020, 1, 1, tzinfo=UTC)
 """Before any experiment: a listing has to say since when."""
 
@@ -28,19 +26,28 @@ class _Row(BaseModel):
 
 
 class ScoreRow(_Row):
-    """A score as it is stored."""
+    """A score as it is stored, with its details."""
 
     id: str
     name: str
     value: bool | float | str
+    data_type: str = "NUMERIC"
+    source: str = "API"
     comment: str | None = None
     metadata: dict[str, Any] | None = None
     timestamp: AwareDatetime | None = None
+    subject: dict[str, str] | None = None
 
     @property
     def number(self) -> float | None:
         """The value; None for a text or a category."""
         return None if isinstance(self.value, str) else float(self.value)
+
+    @property
+    def trace_id(self) -> str | None:
+        """The trace that it is about, or lies in."""
+        subject = self.subject or {}
+        return subject.get("id") if subject.get("kind") == "trace" else subject.get("traceId")
 
 
 class Experiment(_Row):
@@ -51,9 +58,6 @@ class Experiment(_Row):
     start_time: AwareDatetime
     item_count: int
     dataset_id: str | None = None
-    metadata: dict[str, Any] | None = None
-    scores: tuple[ScoreRow, ...] | None = None
-    """Its own; only where they were asked for."""
 
 
 class ItemRow(_Row):
@@ -66,28 +70,82 @@ class ItemRow(_Row):
     experiment_id: str
     experiment_item_id: str
     experiment_item_version: AwareDatetime | None = None
-    input: Any = None
     output: Any = None
     experiment_metadata: dict[str, Any] | None = None
-    scores: tuple[ScoreRow, ...] = ()
 
 
 Row = TypeVar("Row", bound=_Row)
-Note = TypeVar("Note", bound=Frozen)
+Page = tuple[list[Any], Any, int | None]
+"""Rows, where the next page is (None: nowhere), and how many rows there are, where it is said."""
+
+
+class PagingError(LangfuseError):
+    """A listing that cannot be whole: what was read of it would pass for all there is."""
+
+
+def pages(
+    what: str, ask: Callable[[Any], Page], first: Any, key: Callable[[Any], Any]
+) -> Iterator[list[Any]]:
+    """Every page of a listing, each row once.
+
+    Args:
+        what: names the listing in messages.
+        ask: the page at a position.
+        first: the position of the first page.
+        key: what tells rows apart.
+
+    Raises:
+        PagingError: a page has nothing new and says that there is more, or in the end the rows
+            are not as many as were said to be.
+        LangfuseError: a page cannot be read.
+    """
+    seen: set[Any] = set()
+    position = first
+    while True:
+        rows, following, total = ask(position)
+        fresh = []
+        for row in rows:
+            if (name := key(row)) not in seen:
+                seen.add(name)
+                fresh.append(row)
+        yield fresh
+        if following is None:
+            break
+        if not fresh or following == position:
+            raise PagingError(
+                f"{what}: Langfuse repeats a page and says that there is more after it; "
+                f"{len(seen):,} read, try again"
+            )
+        position = following
+    if total is not None and total != len(seen):
+        raise PagingError(
+            f"{what}: Langfuse says {total:,} and gave {len(seen):,} different ones; try again"
+        )
+
+
+def numbered(
+    connection: Connection, what: str, listing: Callable[..., Any], **query: Any
+) -> Iterator[Any]:
+    """Every row of a listing of the SDK that has numbered pages."""
+
+    def ask(page: int) -> Page:
+        answer = connection.call(listing, page=page, limit=PAGE, **query)
+        more = page + 1 if page < answer.meta.total_pages else None
+        return answer.data, more, answer.meta.total_items
+
+    for rows in pages(what, ask, 1, lambda row: row.id):
+        yield from rows
 
 
 def experiments(
-    connection: Connection,
-    where: dict[str, str],
-    since: datetime = BEGINNING,
-    fields: str = "core,metadata",
+    connection: Connection, where: dict[str, str], since: datetime = BEGINNING
 ) -> Iterator[Experiment]:
     """Every experiment active after ``since``, latest first.
 
     Args:
         where: ``id``, ``name`` or ``datasetId``, or several.
     """
-    query = {**where, "fromStartTime": _written(since), "fields": fields}
+    query = {**where, "fromStartTime": _written(since), "fields": "core"}
     return _rows(connection, "/experiments", Experiment, query)
 
 
@@ -102,27 +160,41 @@ def experiment_items(
     connection: Connection, experiment_id: str, since: datetime, fields: str
 ) -> Iterator[ItemRow]:
     """Every item of an experiment that started after ``since``, page by page."""
-    query = {
-        "experimentId": experiment_id,
-        "fromStartTime": _written(since),
-        "fields": fields,
-        "scoreLimit": INLINE_SCORES,
-    }
+    query = {"experimentId": experiment_id, "fromStartTime": _written(since), "fields": fields}
     return _rows(connection, "/experiment-items", ItemRow, query)
 
 
-def scores(connection: Connection, **subject: str) -> Iterator[ScoreRow]:
-    """Every score of a subject (``traceId=…`` or ``experimentId=…``), with its details."""
-    return _rows(connection, "/v3/scores", ScoreRow, {**subject, "fields": "details,subject"})
+def scores(connection: Connection, **where: str) -> Iterator[ScoreRow]:
+    """Every score of a subject (``traceId=…`` or ``experimentId=…``), with its details.
+
+    No other listing has them: the scores inside an experiment or its items come without comment
+    and metadata.
+    """
+    return _rows(connection, "/v3/scores", ScoreRow, {**where, "fields": "details,subject"})
 
 
-def note(model: type[Note], metadata: dict[str, Any] | None) -> Note | None:
-    """Metadata as we write it; None when it is someone else's."""
-    try:
-        # Some versions of the server keep what is nested as JSON text.
-        return model.model_validate({k: value_of(v) for k, v in (metadata or {}).items()})
-    except ValidationError:
-        return None
+def scores_of_traces(
+    connection: Connection, traces: Iterable[str], **where: str
+) -> Iterator[ScoreRow]:
+    """Every score on these traces and what lies in them, several requests at once."""
+
+    def read(batch: tuple[str, ...]) -> list[ScoreRow]:
+        return list(scores(connection, traceId=",".join(batch), **where))
+
+    for _, rows in connection.each(read, batched(traces, TRACES)):
+        yield from rows
+
+
+def batched(rows: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
+    """``rows`` in groups of ``size``."""
+    group: list[str] = []
+    for row in rows:
+        group.append(row)
+        if len(group) == size:
+            yield tuple(group)
+            group = []
+    if group:
+        yield tuple(group)
 
 
 def _written(moment: datetime) -> str:
@@ -132,11 +204,16 @@ def _written(moment: datetime) -> str:
 def _rows(
     connection: Connection, path: str, model: type[Row], query: dict[str, Any]
 ) -> Iterator[Row]:
-    cursor = None
-    while True:
-        position: dict[str, Any] = {"cursor": cursor} if cursor else {}
+    def ask(cursor: str) -> Page:
+        position = {"cursor": cursor} if cursor else {}
         answer = connection.get(path, {"limit": PAGE, **query, **position})
-        yield from (model.model_validate(row) for row in answer["data"])
-        cursor = answer["meta"].get("cursor")
-        if not cursor:
-            return
+        rows = [model.model_validate(row) for row in answer["data"]]
+        return rows, answer["meta"].get("cursor") or None, answer["meta"].get("totalItems")
+
+    # One id can be stored under several names or days.
+    for rows in pages(path.strip("/"), ask, "", _identity):
+        yield from rows
+
+
+def _identity(row: Any) -> Any:
+    return (row.id, row.name, row.timestamp) if isinstance(row, ScoreRow) else row.id

@@ -1,13 +1,11 @@
 """The receipt of a publication: what was sent of a run, and what of it could be read back."""
 
 from datetime import datetime
-from pathlib import Path
-
-from pydantic import ValidationError
 
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError, describe
-from ancrage.langfuse.proof import Missing
+from ancrage.errors import UsageError
+from ancrage.files import read_model, save_model
+from ancrage.langfuse.readback import Missing
 from ancrage.langfuse.target import Target
 from ancrage.runs import RunFolder
 
@@ -21,13 +19,19 @@ class Receipt(Frozen):
     run: str
     target: Target
     url: str
+    """The comparison with the experiment before it, where there is one."""
+    failing_url: str | None = None
+    """The same, showing the answers that fail the worst mode alone."""
+    worst: str | None = None
+    moved_from: str | None = None
+    """The address of the last publication, when it was another one."""
     server: str
     """Version of the server."""
     checked: datetime
     cases: int
     """Cases of the run."""
     items: int
-    """Those that have an output, and so must be seen."""
+    """Those that were published, and so must be seen."""
     items_seen: int
     scores: int
     scores_seen: int
@@ -46,17 +50,20 @@ class Receipt(Frozen):
         return self.missing.nothing and self.stopped is None
 
     def __str__(self) -> str:
+        moved = f"\nbefore at {self.moved_from}" if self.moved_from else ""
         if self.complete:
+            failing = f"\nfailing {self.worst}: {self.failing_url}" if self.failing_url else ""
+            part = f" of {self.cases:,}" if self.items != self.cases else ""
             return (
-                f"seen in Langfuse: {self.items_seen:,} items, {self.scores_seen:,} scores\n"
-                f"{self.url}"
+                f"seen in Langfuse: {self.items_seen:,}{part} items, {self.scores_seen:,} scores"
+                f"{moved}\n{self.url}{failing}"
             )
         why = "; ".join(filter(None, (self.stopped, str(self.missing))))
         refused = "".join(
             f"\n  refused: {name}: {reason}" for name, reason in list(self.rejected.items())[:3]
         )
         return (
-            f"not whole in Langfuse: {why}{refused}\n"
+            f"not whole in Langfuse: {why}{refused}{moved}\n"
             "the local record is whole; send what is missing with: "
             f"invoke publish {self.run}"
         )
@@ -64,10 +71,7 @@ class Receipt(Frozen):
 
 def write_receipt(folder: RunFolder, receipt: Receipt) -> None:
     """Put the receipt in the run's folder, in one step."""
-    path = folder.path / RECEIPT
-    draft = path.with_suffix(".tmp")
-    draft.write_text(receipt.model_dump_json(indent=2) + "\n", encoding="utf-8")
-    draft.replace(path)
+    save_model(folder.path / RECEIPT, receipt, private=True)
 
 
 def load_receipt(folder: RunFolder) -> Receipt | None:
@@ -76,13 +80,13 @@ def load_receipt(folder: RunFolder) -> Receipt | None:
     Raises:
         UsageError: the file cannot be read as one.
     """
-    path: Path = folder.path / RECEIPT
+    path = folder.path / RECEIPT
     if not path.exists():
         return None
     try:
-        return Receipt.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise UsageError(f"{path}: {describe(error)}; delete it and publish again") from None
+        return read_model(path, Receipt)
+    except UsageError as error:
+        raise UsageError(f"{error}; delete it and publish again") from None
 
 
 def published_target(folder: RunFolder) -> Target | None:

@@ -1,139 +1,136 @@
-"""Spans: an exporter that loses nothing in silence, and the spans of runs made without Langfuse."""
+"""The spans of an item: run, task, and under it what the assistant did, with fixed ids.
 
-import gzip
+They are those that the SDK's own runner makes, so that Langfuse shows an experiment; ids depend on
+the record alone, so that sending them again changes nothing.
+"""
+
 import json
-import threading
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from langfuse.api import DatasetItem
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, TraceFlags
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from pydantic import ValidationError
 
-from ancrage.domain import Case, JsonValue, Output, OutputState, Usage
-from ancrage.langfuse.connection import SDK, Connection, LangfuseError
-from ancrage.langfuse.items import ItemOutput
+from ancrage.domain import Case, Frozen, JsonValue, Output, OutputState, ToolCall, Usage
 from ancrage.langfuse.target import ENVIRONMENT, Place, Target, digest
 
-BATCH = 64
-BATCH_BYTES = 3_000_000
+CALLS = "calls"
+"""Where the details of a replay's output keep its calls of models, each a ``ModelCall``."""
 _OBSERVATION = "langfuse.observation"
 _EXPERIMENT = "langfuse.experiment"
 
 
-class ReliableExporter(SpanExporter):
-    """Sends batches several at once, no larger than a server takes, and counts what failed.
+class ModelCall(Frozen):
+    """One call of a model, as a replay records it."""
 
-    The SDK's own exporter sends one batch after the other, so that a slow server makes its queue
-    overflow; it gives up on a rate limit of more than some seconds; and its ``flush`` never says
-    that something was lost.
-    """
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        width = max(8, connection.settings.concurrency)
-        self._pool = ThreadPoolExecutor(width, thread_name_prefix="langfuse-spans")
-        self._room = threading.Semaphore(4 * width)
-        self._lock = threading.Lock()
-        self._pending: set[Future[None]] = set()
-        self._down = False
-        self.failed = 0
-        """Spans, so far."""
-        self.error: str | None = None
-        """Why the last of them failed."""
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Take spans to send; what becomes of them is known after ``wait``."""
-        self.send(spans)
-        return SpanExportResult.SUCCESS
-
-    def send(self, spans: Iterable[ReadableSpan]) -> None:
-        """Take spans as they come, never many more than are under way."""
-        for batch in _batches(spans):
-            self._room.acquire()
-            future = self._pool.submit(self._send, batch)
-            with self._lock:
-                self._pending.add(future)
-            future.add_done_callback(self._done)
-
-    def wait(self) -> int:
-        """Wait until everything taken was sent or failed; returns how many spans failed so far."""
-        while True:
-            with self._lock:
-                pending = list(self._pending)
-            if not pending:
-                return self.failed
-            for future in pending:
-                future.result()
-            with self._lock:
-                self._pending.difference_update(pending)
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Whether all that was taken so far arrived."""
-        return self.wait() == 0
-
-    def shutdown(self) -> None:
-        """Send what is left, and end."""
-        self._pool.shutdown(wait=True)
-
-    def _done(self, future: Future[None]) -> None:
-        self._room.release()
-        with self._lock:
-            self._pending.discard(future)
-
-    def _send(self, batch: list[ReadableSpan]) -> None:
-        body = gzip.compress(encode_spans(batch).SerializeToString(), 6)
-        try:
-            # Once Langfuse is down, a run does not wait out every retry of every batch.
-            self._connection.post_spans(body, attempts=1 if self._down else None)
-        except LangfuseError as error:
-            if error.status == 413 and len(batch) > 1:
-                half = len(batch) // 2
-                self._send(batch[:half])
-                self._send(batch[half:])
-                return
-            self._down = True
-            with self._lock:
-                self.failed += len(batch)
-                self.error = str(error)
-        else:
-            self._down = False
+    model: str
+    parameters: dict[str, JsonValue] = {}
+    usage: Usage | None = None
+    state: OutputState = OutputState.OK
+    reason: str | None = None
+    text: str | None = None
+    cached: bool = False
+    """Answered out of the cache: no call was made."""
 
 
-def _batches(spans: Iterable[ReadableSpan]) -> Iterator[list[ReadableSpan]]:
-    batch: list[ReadableSpan] = []
-    size = 0
-    for span in spans:
-        length = 500 + sum(
-            len(value) if isinstance(value, str) else 20
-            for value in (span.attributes or {}).values()
+class Experiment(Frozen):
+    """What the spans of all items of a run share."""
+
+    target: Target
+    metadata: dict[str, JsonValue]
+    """Flat: servers flatten what is nested."""
+    description: str
+    audit: bool
+    """The answers are production's own, and so are their latency and cost."""
+
+
+def item_spans(
+    experiment: Experiment,
+    case: Case,
+    output: Output,
+    place: Place,
+    item: DatasetItem,
+    started: datetime,
+) -> list[Span]:
+    """The spans of one item, root first."""
+    target = experiment.target
+    usage = output.usage or (output.answer.usage if output.answer else None)
+    ended = started + timedelta(seconds=(usage.latency if usage else None) or 0.001)
+    task = str(place.observation_id)
+    root = digest(f"{place.trace_id}/run", 16)
+    shared = {
+        f"{_EXPERIMENT}.id": target.experiment_id,
+        f"{_EXPERIMENT}.name": target.run_name,
+        f"{_EXPERIMENT}.metadata": _json(experiment.metadata),
+        f"{_EXPERIMENT}.dataset.id": target.dataset_id,
+        f"{_EXPERIMENT}.item.id": item.id,
+        f"{_EXPERIMENT}.item.metadata": _json(item.metadata),
+        f"{_EXPERIMENT}.item.root_observation_id": task,
+        "langfuse.environment": ENVIRONMENT,
+    }
+    top = {
+        **shared,
+        f"{_EXPERIMENT}.description": experiment.description,
+        f"{_EXPERIMENT}.item.expected_output": _json(item.expected_output),
+        f"{_EXPERIMENT}.item.version": target.version.isoformat().replace("+00:00", "Z"),
+        f"{_OBSERVATION}.input": _json(item.input),
+        f"{_OBSERVATION}.output": shown_output(output),
+        **{
+            f"{_OBSERVATION}.metadata.{name}": value
+            for name, value in _told(case, output, usage).items()
+        },
+    }
+    # One failure is one error: the interface counts them observation by observation.
+    failure = _level("ERROR", f"{output.state}: {output.reason or 'no answer'}")
+    failed = failure if output.state is not OutputState.OK else {}
+
+    def span(
+        name: str, span_id: str, parent: str | None, kind: str, attributes: Mapping[str, Any]
+    ) -> Span:
+        made = Span(
+            name=name,
+            trace_id=bytes.fromhex(place.trace_id),
+            span_id=bytes.fromhex(span_id),
+            parent_span_id=bytes.fromhex(parent or ""),
+            start_time_unix_nano=int(started.timestamp() * 1e9),
+            end_time_unix_nano=int(ended.timestamp() * 1e9),
         )
-        if batch and (len(batch) >= BATCH or size + length > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(span)
-        size += length
-    if batch:
-        yield batch
+        for key, value in {f"{_OBSERVATION}.type": kind, **attributes}.items():
+            attribute = made.attributes.add()
+            attribute.key = key
+            if isinstance(value, bool):
+                attribute.value.bool_value = value
+            else:
+                attribute.value.string_value = value
+        return made
+
+    app_root = {"langfuse.internal.is_app_root": True}
+    spans = [
+        span("experiment-item-run", root, None, "span", {**top, **app_root}),
+        span("experiment-item-task", task, root, "span", {**top, **failed}),
+    ]
+    for number, call in enumerate(output.tool_calls):
+        name = digest(f"{task}/tool/{number}", 16)
+        spans.append(span(call.name, name, task, "tool", {**shared, **_tool(call)}))
+    for number, (title, attributes) in enumerate(_generations(experiment, case, output, usage)):
+        name = digest(f"{task}/generation/{number}", 16)
+        spans.append(span(title, name, task, "generation", {**shared, **attributes}))
+    return spans
 
 
-def output_of(output: Output) -> dict[str, JsonValue]:
-    """What an experiment shows as the output of an item; an object, never a bare string."""
+def shown_output(output: Output) -> str:
+    """What the interface shows first of an answer: its text, bare where no reader of JSON would
+    take it for something else."""
     answer = output.answer
-    shown = ItemOutput(
-        state=output.state,
-        answer=answer.text if answer else None,
-        reason=output.reason,
-        finish_reason=answer.finish_reason if answer else None,
-    )
-    dumped: dict[str, JsonValue] = shown.model_dump(mode="json", exclude_defaults=True)
-    return {"state": str(output.state), **dumped}
+    if answer is None or not answer.text:
+        return _json({"state": str(output.state), "reason": output.reason or "no answer"})
+    try:
+        json.loads(answer.text)
+    except ValueError:
+        return answer.text
+    return _json({"answer": answer.text})
 
 
 def usage_details(usage: Usage) -> dict[str, int]:
@@ -148,105 +145,73 @@ def usage_details(usage: Usage) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count is not None}
 
 
-def model_of(case: Case, output: Output) -> str | None:
-    """The model that wrote an output: the run's where it names one, else production's."""
+def _told(case: Case, output: Output, usage: Usage | None) -> dict[str, str]:
+    answer = output.answer
+    told = {
+        "case_id": case.id,
+        "state": str(output.state),
+        "reason": output.reason,
+        "finish_reason": answer.finish_reason if answer else None,
+        "usage": _json(usage.model_dump(exclude_none=True)) if usage else None,
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _tool(call: ToolCall) -> dict[str, str]:
+    attributes = {
+        f"{_OBSERVATION}.input": _json(call.arguments),
+        f"{_OBSERVATION}.output": _json(call.output),
+    }
+    # As recorded: not an error of this run.
+    return attributes | (_level("WARNING", call.error) if call.error else {})
+
+
+def _level(level: str, message: str) -> dict[str, str]:
+    return {f"{_OBSERVATION}.level": level, f"{_OBSERVATION}.status_message": message}
+
+
+def _generations(
+    experiment: Experiment, case: Case, output: Output, usage: Usage | None
+) -> Sequence[tuple[str, dict[str, str]]]:
+    """Name and attributes of each call of a model; of production's, one that stands for all."""
+    found = []
+    for written in _calls(output):
+        attributes = _generation(written.model, written.parameters, written.usage)
+        if written.text:
+            attributes[f"{_OBSERVATION}.output"] = _json({"text": written.text})
+        if written.state is not OutputState.OK:
+            attributes |= _level("WARNING", f"{written.state}: {written.reason or ''}")
+        found.append(("call (from the cache)" if written.cached else "call", attributes))
+    if found or usage is None:
+        return found
     model = output.details.get("model") or case.provenance.model
-    return str(model) if model else None
+    title = "answer (production's latency and cost)" if experiment.audit else "answer"
+    parameters = case.provenance.parameters if experiment.audit else output.details.get("parameters")
+    named = parameters if isinstance(parameters, dict) else {}
+    return [(title, _generation(str(model) if model else None, named, usage))]
 
 
-def item_spans(
-    public_key: str,
-    target: Target,
-    case: Case,
-    output: Output,
-    place: Place,
-    *,
-    item: DatasetItem,
-    started: datetime,
-    metadata: dict[str, JsonValue],
-    description: str,
-) -> list[ReadableSpan]:
-    """The spans of one item as the SDK's runner would have made them, with fixed ids."""
-    answered = output.answer.usage if output.answer else None
-    usage = output.usage or answered
-    ended = started + timedelta(seconds=(usage.latency if usage else None) or 0.001)
-    shown = output_of(output)
-    task = str(place.observation_id)
-    root = digest(f"{place.trace_id}/run", 16)
-    scope = InstrumentationScope("langfuse-sdk", SDK, attributes={"public_key": public_key})
-    shared = {
-        f"{_EXPERIMENT}.id": target.experiment_id,
-        f"{_EXPERIMENT}.name": target.run_name,
-        f"{_EXPERIMENT}.metadata": _json(metadata),
-        f"{_EXPERIMENT}.dataset.id": target.dataset_id,
-        f"{_EXPERIMENT}.item.id": item.id,
-        f"{_EXPERIMENT}.item.metadata": _json(item.metadata),
-        f"{_EXPERIMENT}.item.root_observation_id": task,
-        "langfuse.environment": ENVIRONMENT,
-    }
-    top = {
-        **shared,
-        f"{_EXPERIMENT}.description": description,
-        f"{_EXPERIMENT}.item.expected_output": _json(item.expected_output),
-        f"{_EXPERIMENT}.item.version": target.version.isoformat().replace("+00:00", "Z"),
-        f"{_OBSERVATION}.input": _json(item.input),
-        f"{_OBSERVATION}.output": _json(shown),
-        f"{_OBSERVATION}.metadata.case_id": _json(case.id),
-    }
-    if output.state is not OutputState.OK:
-        top[f"{_OBSERVATION}.level"] = "ERROR"
-        top[f"{_OBSERVATION}.status_message"] = f"{output.state}: {output.reason or 'no answer'}"
+def _calls(output: Output) -> list[ModelCall]:
+    written = output.details.get(CALLS)
+    try:
+        return [ModelCall.model_validate(call) for call in written or ()]  # type: ignore[union-attr]
+    except (ValidationError, TypeError):
+        return []
 
-    def span(
-        name: str, span_id: str, parent: str | None, kind: str, attributes: dict[str, Any]
-    ) -> ReadableSpan:
-        return ReadableSpan(
-            name=name,
-            context=_context(place.trace_id, span_id),
-            parent=_context(place.trace_id, parent) if parent else None,
-            resource=Resource({}),
-            attributes={f"{_OBSERVATION}.type": kind, **attributes},
-            start_time=int(started.timestamp() * 1e9),
-            end_time=int(ended.timestamp() * 1e9),
-            instrumentation_scope=scope,
-        )
 
-    spans = [
-        span(
-            "experiment-item-run",
-            root,
-            None,
-            "span",
-            {**top, "langfuse.internal.is_app_root": True},
-        ),
-        span("experiment-item-task", task, root, "span", top),
-    ]
-    for number, call in enumerate(output.tool_calls):
-        attributes = {
-            f"{_OBSERVATION}.input": _json(call.arguments),
-            f"{_OBSERVATION}.output": _json(call.output),
-            **({f"{_OBSERVATION}.level": "ERROR"} if call.error else {}),
-        }
-        name = digest(f"{task}/tool/{number}", 16)
-        spans.append(span(call.name, name, task, "tool", {**shared, **attributes}))
+def _generation(
+    model: str | None, parameters: Mapping[str, JsonValue], usage: Usage | None
+) -> dict[str, str]:
+    attributes = {}
+    if model:
+        attributes[f"{_OBSERVATION}.model.name"] = model
+    if parameters:
+        attributes[f"{_OBSERVATION}.model.parameters"] = _json(parameters)
     if usage and (details := usage_details(usage)):
-        attributes = {f"{_OBSERVATION}.usage_details": _json(details)}
-        if model := model_of(case, output):
-            attributes[f"{_OBSERVATION}.model.name"] = model
-        if usage.cost is not None:
-            attributes[f"{_OBSERVATION}.cost_details"] = _json({"total": usage.cost})
-        name = digest(f"{task}/generation", 16)
-        spans.append(span("answer", name, task, "generation", {**shared, **attributes}))
-    return spans
-
-
-def _context(trace_id: str, span_id: str) -> SpanContext:
-    return SpanContext(
-        int(trace_id, 16),
-        int(span_id, 16),
-        is_remote=False,
-        trace_flags=TraceFlags(TraceFlags.SAMPLED),
-    )
+        attributes[f"{_OBSERVATION}.usage_details"] = _json(details)
+    if usage and usage.cost is not None:
+        attributes[f"{_OBSERVATION}.cost_details"] = _json({"total": usage.cost})
+    return attributes
 
 
 def _json(value: Any) -> str:

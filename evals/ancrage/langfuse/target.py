@@ -3,10 +3,9 @@
 import hashlib
 import json
 from datetime import datetime
+from urllib.parse import quote
 
-from pydantic import Field
-
-from ancrage.domain import Frozen, JsonValue, Output, Run
+from ancrage.domain import Frozen, Output, Run
 
 KEY = "langfuse"
 """Where a run's and an output's details keep what Langfuse knows them by."""
@@ -25,31 +24,20 @@ class Target(Frozen):
     experiment_id: str
     run_name: str
 
-    @property
-    def url(self) -> str:
-        """The page of the experiment."""
-        return (
-            f"{self.base_url}/project/{self.project_id}/experiments/results"
-            f"?baseline={self.experiment_id}"
-        )
+    def url(self, baseline: str | None = None, mode: str | None = None) -> str:
+        """The page of the experiment.
 
-
-class RunNote(Frozen):
-    """What an experiment says of its run, in its metadata; short, as every span carries it."""
-
-    run: str
-    uid: str
-    created: datetime
-    kind: str
-    group: str | None = None
-    repeat: int = Field(default=0, ge=0)
-    snapshot: str
-    """The beginning of its hash."""
-    versions: dict[str, str] = {}
-    evaluators: dict[str, str] = {}
-    """Version of each."""
-    parameters: dict[str, JsonValue] = {}
-    """Empty where they are too long to be carried."""
+        Args:
+            baseline: id of another experiment, to stand beside it.
+            mode: show only the answers that this mode finds failing.
+        """
+        page = f"{self.base_url}/project/{self.project_id}/experiments/results"
+        query = f"?baseline={baseline or self.experiment_id}"
+        if baseline:
+            query += f"&c={self.experiment_id}"
+        if mode:
+            query += f"&filter={quote(f'obs_scores_avg;numberObject;{mode};>;0', safe='')}"
+        return page + query
 
 
 class Place(Frozen):
@@ -72,7 +60,7 @@ def run_uid(run: Run) -> str:
 
 
 def place(target: Target, run: Run, item_id: str, output: Output) -> Place:
-    """Where an output was traced, or, when it was made without Langfuse, where it will be."""
+    """Where an output goes; one that another tool made in Langfuse stays where it is."""
     traced = output.details.get(KEY)
     if isinstance(traced, dict) and traced.get("experiment_id") == target.experiment_id:
         return Place(trace_id=str(traced["trace_id"]), observation_id=str(traced["observation_id"]))

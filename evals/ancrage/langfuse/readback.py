@@ -1,4 +1,4 @@
-"""Proof: a run counts as sent when it has been read back, item by item and score by score."""
+"""Read back: a run counts as sent when it was seen, item by item and score by score."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,18 +8,50 @@ from datetime import datetime, timedelta
 from ancrage.domain import Frozen
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.reads import (
-    INLINE_SCORES,
-    Experiment,
     ItemRow,
     ScoreRow,
     experiment_items,
     find_experiment,
     scores,
+    scores_of_traces,
 )
+from ancrage.langfuse.scores import Note, ScoreBody, content_of, note_of
 from ancrage.langfuse.target import Place, Target
 
-TRACES = 40
-"""Trace ids in one request."""
+FIELDS = "core,dataset,experimentMetadata"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A score as it must be stored."""
+
+    label: str
+    """What it is, and on which item."""
+    content: str
+    note: Note | None = None
+    trace_id: str | None = None
+
+    @classmethod
+    def of(cls, body: ScoreBody, label: str) -> "Sent":
+        """What to expect of a score that is posted."""
+        note = Note.model_validate(body.metadata) if "evaluator" in (body.metadata or {}) else None
+        return cls(label, body.content, note, body.trace_id)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A score as it is stored."""
+
+    name: str
+    content: str
+    note: Note | None = None
+    timestamp: datetime | None = None
+
+    @classmethod
+    def of(cls, row: ScoreRow) -> "Stored":
+        """What a row says."""
+        return cls(row.name, content_of(row), note_of(row), row.timestamp)
 
 
 @dataclass(frozen=True)
@@ -33,8 +65,8 @@ class Expected:
     """By item id."""
     failed: frozenset[str]
     """Item ids whose output is not ``ok``: their level must be ERROR."""
-    scores: dict[str, tuple[str, float]]
-    """What it is, and its value, by score id."""
+    scores: dict[str, Sent]
+    """By score id."""
     run_uid: str
     """Items of this run, but of an earlier attempt, are not foreign."""
 
@@ -51,7 +83,7 @@ class Missing(Frozen):
     foreign: tuple[str, ...] = ()
     """Item ids that another run wrote under the same name."""
     scores: tuple[str, ...] = ()
-    """Scores that are absent or have another value."""
+    """Scores that are absent or differ in anything that was written."""
 
     @property
     def nothing(self) -> bool:
@@ -75,69 +107,80 @@ class Missing(Frozen):
 
 @dataclass
 class Seen:
-    """One look at an experiment."""
+    """What was seen of an experiment so far."""
 
-    experiment: Experiment | None = None
     items: dict[str, list[ItemRow]] = field(default_factory=dict)
     """By item id; several when the item was run more than once."""
-    scores: dict[str, ScoreRow] = field(default_factory=dict)
+    scores: dict[str, Stored] = field(default_factory=dict)
     """By score id."""
 
-    def add(self, scores: Iterable[ScoreRow]) -> None:
+    def add(self, rows: Iterable[ScoreRow]) -> None:
         """Note scores."""
-        self.scores |= {score.id: score for score in scores}
+        self.scores |= {row.id: Stored.of(row) for row in rows}
 
 
-def prove(
+def read_back(
     connection: Connection,
     expected: Expected,
+    seen: Seen | None = None,
     *,
     deadline: float | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> tuple[Seen, Missing]:
-    """Look until nothing is missing or the deadline has passed; returns the last look.
+    """Look until nothing is missing or the deadline has passed; returns all that was seen.
 
-    What is written is seen after some seconds, up to half a minute on a busy server.
+    What is written is seen after some seconds, up to some minutes on a busy server, in any order.
+    Only what could not be seen yet is asked for again.
+
+    Args:
+        seen: an earlier look, of which only what is missing is read again.
 
     Raises:
         LangfuseError: Langfuse cannot be read.
     """
     settings = connection.settings
     end = time.monotonic() + (settings.deadline if deadline is None else deadline)
+    seen = seen or Seen()
+    first = not seen.items and not seen.scores
     while True:
         last = time.monotonic() >= end
-        since = expected.since - timedelta(hours=1)
-        row = find_experiment(connection, expected.target.experiment_id, since)
+        row = find_experiment(connection, expected.target.experiment_id, _since(expected))
         count = row.item_count if row else 0
-        if count >= len(expected.places) or last:
-            seen = look(connection, expected, row)
-            missing = compare(seen, expected)
-            if missing.nothing or last or missing.foreign:
-                return seen, missing
-            say(f"waiting for Langfuse to show {missing}")
-        else:
-            say(f"waiting for Langfuse to show {count:,} of {len(expected.places):,} items")
+        if row and (count >= len(expected.places) or last):
+            _look(connection, expected, seen, whole=first)
+            first = False
+        missing = compare(seen, expected)
+        if missing.nothing or last or missing.foreign:
+            return seen, missing
+        say(f"waiting for Langfuse to show {missing if not first else f'{count:,} items'}")
         time.sleep(min(settings.poll, max(0.0, end - time.monotonic())))
 
 
-def look(connection: Connection, expected: Expected, row: Experiment | None) -> Seen:
+def _since(expected: Expected) -> datetime:
+    return expected.since - timedelta(hours=1)
+
+
+def _look(connection: Connection, expected: Expected, seen: Seen, *, whole: bool) -> None:
     """Read the items of an experiment, and the scores of its items and its own."""
-    seen = Seen(row)
-    if row is None:
-        return seen
-    crowded: list[str] = []
-    fields = "core,dataset,experimentMetadata,scores"
-    since = expected.since - timedelta(hours=1)
-    for item in experiment_items(connection, row.id, since, fields):
-        seen.items.setdefault(item.experiment_item_id, []).append(item)
-        seen.add(item.scores)
-        if len(item.scores) >= INLINE_SCORES:
-            crowded.append(item.trace_id)
-    for start in range(0, len(crowded), TRACES):
-        traces = crowded[start : start + TRACES]
-        seen.add(scores(connection, traceId=",".join(traces)))
-    seen.add(scores(connection, experimentId=row.id))
-    return seen
+    missing = compare(seen, expected)
+    if whole or missing.items or missing.levels or missing.versions:
+        seen.items.clear()
+        for item in experiment_items(
+            connection, expected.target.experiment_id, _since(expected), FIELDS
+        ):
+            seen.items.setdefault(item.experiment_item_id, []).append(item)
+    wanted = [sent for name, sent in expected.scores.items() if not _is_there(seen, name, sent)]
+    traces = {sent.trace_id for sent in wanted if sent.trace_id}
+    if whole:
+        traces |= {place.trace_id for place in expected.places.values()}
+    seen.add(scores_of_traces(connection, sorted(traces)))
+    if whole or any(sent.trace_id is None for sent in wanted):
+        seen.add(scores(connection, experimentId=expected.target.experiment_id))
+
+
+def _is_there(seen: Seen, name: str, sent: Sent) -> bool:
+    stored = seen.scores.get(name)
+    return stored is not None and stored.content == sent.content
 
 
 def compare(seen: Seen, expected: Expected) -> Missing:
@@ -162,9 +205,7 @@ def compare(seen: Seen, expected: Expected) -> Missing:
         ):
             foreign.append(name)
     different = [
-        label
-        for name, (label, value) in expected.scores.items()
-        if (row := seen.scores.get(name)) is None or row.number != value
+        sent.label for name, sent in expected.scores.items() if not _is_there(seen, name, sent)
     ]
     return Missing(
         items=tuple(absent),
