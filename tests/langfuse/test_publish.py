@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from ancrage.domain import OutputState
 from ancrage.errors import ExitCode, UsageError
 from ancrage.langfuse.connection import LangfuseError
-from ancrage.langfuse.delivery import deliver
+from ancrage.langfuse.delivery import Courier
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt, load_receipt
@@ -22,9 +23,9 @@ from tests.servers.langfuse_server import LangfuseServer
 
 NAME = "études/démo"
 CASES = 6
-SCORES = 6 + 4 + 6
-"""wrong for all, shy for all but 3 and 5, unscored for all; then those of the run."""
-RUN_SCORES = 3 + 3 + 2
+SCORES = 3 * 6
+"""wrong, shy and anchored for all; then those of the run: per mode three, cases by state."""
+RUN_SCORES = 3 + 3 + 1 + len(OutputState)
 
 
 @pytest.fixture
@@ -50,8 +51,14 @@ def roots(server: LangfuseServer) -> list[dict[str, Any]]:
     ]
 
 
-def scores(server: LangfuseServer, name: str) -> list[float]:
-    return sorted(row["value"] for row in server.store.scores.values() if row["name"] == name)
+def scores(server: LangfuseServer, name: str) -> list[float | str]:
+    """The values of a score, numbers first."""
+    found = [row["value"] for row in server.store.scores.values() if row["name"] == name]
+    return sorted(found, key=lambda value: (isinstance(value, str), value))
+
+
+def comments(server: LangfuseServer, name: str) -> set[str | None]:
+    return {row["comment"] for row in server.store.scores.values() if row["name"] == name}
 
 
 async def test_a_local_run_is_an_experiment_with_its_scores(
@@ -62,19 +69,14 @@ async def test_a_local_run_is_an_experiment_with_its_scores(
     assert load_receipt(run) == receipt
     assert len(roots(server)) == CASES
     assert scores(server, "wrong") == [0, 0, 0, 1, 1, 1]
-    assert scores(server, "shy") == [0.25] * 4
-    assert scores(server, "unscored") == [0, 0, 0, 0, 1, 1]
+    assert scores(server, "shy") == [0.25] * 4 + ["unscored"] * 2
+    assert scores(server, "anchored") == [0, 0, 0, 1, 1, 1]
     assert scores(server, "wrong.rate") == [0.5]
     assert scores(server, "shy.coverage") == [pytest.approx(4 / 6)]
     assert scores(server, "cases") == [6]
-    said = {row["comment"] for row in server.store.scores.values() if row["name"] == "wrong"}
-    assert said == {None, "« FAUX »: says « FAUX » <b>here</b>"}
-    reasons = {row["comment"] for row in server.store.scores.values() if row["name"] == "unscored"}
-    assert reasons == {
-        None,
-        "shy: cannot tell",
-        "shy: shy raised RuntimeError: out of order",
-    }
+    assert comments(server, "wrong") == {None, "« FAUX »: says « FAUX » <b>here</b>"}
+    assert comments(server, "shy") == {None, "cannot tell", "shy raised RuntimeError: out of order"}
+    assert comments(server, "anchored") == {None, "wrong"}
     assert f"baseline={receipt.target.experiment_id}" in str(receipt)
 
 
@@ -117,7 +119,7 @@ async def test_a_new_scoring_replaces_the_scores(
     await score_run(run, [Silent(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
-    assert scores(server, "wrong") == [0, 0, 0, 1, 1]
+    assert scores(server, "wrong") == [0, 0, 0, 1, 1, "unscored"]
     assert scores(server, "wrong.coverage") == [pytest.approx(5 / 6)]
     assert len(roots(server)) == CASES
 
@@ -136,8 +138,9 @@ async def test_a_mode_that_cannot_be_scored_any_more_keeps_no_older_score(
     await score_run(run, [Broken(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
-    assert scores(server, "wrong") == []
-    assert scores(server, "wrong.rate") == []
+    assert scores(server, "wrong") == ["unscored"] * CASES
+    assert scores(server, "wrong.rate") == ["unscored"]
+    assert server.store.deletions == []
     assert scores(server, "wrong.coverage") == [0]
 
 
@@ -157,7 +160,8 @@ async def test_new_evidence_replaces_the_old_where_the_value_is_the_same(
     await score_run(run, [Wordy(), Shy()], Studies(run.snapshot()))
     receipt = publish(link(), run)
     assert receipt.complete, str(receipt)
-    assert receipt.sent_scores == CASES
+    # Each score of the mode, each record, and the record of the run.
+    assert receipt.sent_scores == 3 * CASES + 1
     rows = [row for row in server.store.scores.values() if row["name"] == "wrong"]
     assert {row["comment"] for row in rows} == {None, "« FAUX »: said anew"}
     assert {row["metadata"]["version"] for row in rows} == {"2"}
@@ -199,10 +203,10 @@ async def test_failed_outputs_show_as_errors_and_stay_in_every_count(
     receipt = publish(link(), run, NAME)
     assert receipt.complete, str(receipt)
     assert sorted(row["level"] for row in roots(server)) == ["DEFAULT", "DEFAULT", "ERROR"]
-    assert scores(server, "wrong") == [0, 0]
+    assert scores(server, "wrong") == [0, 0, "unscored"]
     assert scores(server, "wrong.coverage") == [pytest.approx(2 / 3)]
     assert scores(server, "cases.missing") == [1]
-    assert scores(server, "unscored") == [0, 0, 2]
+    assert scores(server, "anchored") == [1, 1, "unscored"]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +284,9 @@ async def test_scores_too_large_for_one_request_are_split(
         for n in range(20)
     ]
     impossible = big[0].model_copy(update={"id": "huge", "comment": "é" * 600_000})
-    delivery = deliver(link(), [*big, impossible])
+    courier = Courier(link())
+    courier.scores([*big, impossible])
+    delivery = courier.delivery
     assert delivery.accepted == 20
     assert list(delivery.rejected) == ["huge"]
     assert server.count("POST", "/scores") < 20
@@ -295,13 +301,13 @@ async def test_rejects_inside_a_207_are_sent_again_and_then_told(
     server.faults.reject_scores["shy"] = 1_000
     receipt = publish(link(deadline=0.2), run)
     assert not receipt.complete
-    assert len(receipt.rejected) == 4
+    assert len(receipt.rejected) == 6
     assert set(receipt.rejected.values()) == {"shy: rejected"}
-    assert len(receipt.missing.scores) == 4
+    assert len(receipt.missing.scores) == 6
     server.faults.reject_scores.clear()
     again = publish(link(), run)
     whole(again)
-    assert again.sent_scores == 4
+    assert again.sent_scores == 6
 
 
 async def test_an_older_server_gets_scores_one_by_one(

@@ -8,7 +8,7 @@ import pytest
 from langfuse import Langfuse
 
 from ancrage.domain import Case, CaseInput, OutputState, Study, ToolCall
-from ancrage.errors import UsageError
+from ancrage.errors import ExitCode, UsageError
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.dataset import local_snapshot, read_dataset
 from ancrage.langfuse.items import item_id, to_item
@@ -50,7 +50,7 @@ def test_changes_are_new_versions_and_removals_are_archived_when_asked(
     assert (pushed.unchanged, pushed.left, pushed.archived) == (4, 0, 1)
     dataset = read_dataset(link(), NAME)
     assert dataset.cases == sorted(changed, key=lambda each: each.id)
-    assert dataset.by_case["c0002"].expected_output == {"state": "missing"}
+    assert dataset.by_case["c0002"].expected_output == {"recorded": {"state": "missing"}}
 
 
 def test_what_was_pushed_comes_back_whole(
@@ -76,6 +76,8 @@ def test_items_are_what_a_user_of_the_interface_expects(
     (item,) = read_dataset(link(), NAME).items
     assert item.id == f"{NAME}:c0000"
     assert item.input["question"] == "Que disent-ils du point 0 ?"
+    assert next(iter(server.store.items[item.id][-1]["input"])) == "question"
+    assert next(iter(server.store.items[item.id][-1]["expectedOutput"])) == "answer"
     assert item.expected_output["answer"].startswith("Réponse 0")
     assert item.source_trace_id == f"{0:032x}"
     assert item.source_observation_id == f"{0:016x}"
@@ -275,3 +277,42 @@ def test_no_answer_from_langfuse_writes_nothing(
     with pytest.raises(LangfuseError, match="cannot be reached"):
         push(link(attempts=1), snapshot(tmp_path / "s", 2), NAME)
     assert not server.store.datasets
+
+
+def test_where_answers_were_read_is_no_change(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    push(link(), snapshot(tmp_path / "a", 4), NAME)
+    moved = [
+        each.model_copy(
+            update={"provenance": each.provenance.model_copy(update={"source": "renamed.jsonl"})}
+        )
+        for each in map(case, range(4))
+    ]
+    data = snapshot(tmp_path / "snapshots" / "b", moved)
+    assert counts(push(link(), data, NAME)) == (0, 0, 4, 0)
+    found = local_snapshot(link(), read_dataset(link(), NAME), tmp_path / "snapshots")
+    assert found.path == data.path
+
+
+@pytest.mark.parametrize("fault", ["repeat", "total"])
+def test_pages_that_repeat_or_fall_short_are_never_taken_for_the_whole(
+    link: Link, server: LangfuseServer, tmp_path: Path, fault: str
+) -> None:
+    push(link(), snapshot(tmp_path / "s", 150), NAME)
+    if fault == "repeat":
+        server.faults.repeat_pages.add("/dataset-items")
+    else:
+        server.faults.totals["/dataset-items"] = 160
+    said = "repeats a page" if fault == "repeat" else "says 160 and gave 150"
+    with pytest.raises(LangfuseError, match=said) as failure:
+        read_dataset(link(), NAME)
+    assert failure.value.exit_code == ExitCode.INCOMPLETE
+
+
+def test_a_name_that_the_api_misreads_is_refused_before_any_work(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="no %"):
+        push(link(), snapshot(tmp_path / "s", 1), "50%")
+    assert not server.requests

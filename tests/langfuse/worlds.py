@@ -11,7 +11,6 @@ from ancrage.domain import (
     Evaluation,
     FailureMode,
     Finding,
-    JsonValue,
     Message,
     OutputState,
     Passage,
@@ -22,8 +21,7 @@ from ancrage.domain import (
 )
 from ancrage.evaluator import Evaluator, Subject
 from ancrage.langfuse.connection import Connection
-from ancrage.langfuse.experiment import Session, Tracing, open_session, resume_session
-from ancrage.langfuse.target import KEY
+from ancrage.langfuse.session import Follower, Session, open_session, resume_session
 from ancrage.runs import Producer, RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
 from ancrage.studies import Studies
@@ -82,6 +80,7 @@ class Wrong:
 
     name = "wrong"
     version = "1"
+    kind = "check"
     modes = (FailureMode(name="wrong", title="Wrong", definition="Says FAUX."),)
 
     async def evaluate(self, subject: Subject) -> Evaluation:
@@ -143,12 +142,13 @@ async def experiment(
     produce: Producer = recorded,
     evaluators: Sequence[Evaluator] = EVALUATORS,
     concurrency: int = 4,
-) -> Tracing:
-    """A run through the SDK's runner; ``finish`` it to publish."""
+) -> Follower:
+    """A run on a dataset, published as it grows; ``finish`` it to read it back."""
     session = open_session(connection, dataset)
-    details: dict[str, JsonValue] = {KEY: session.target(name).model_dump(mode="json")}
-    folder = create_run(session.snapshot, kind="audit", name=name, root=root, details=details)
-    return await _through(session, folder, produce, evaluators, concurrency)
+    folder = create_run(
+        session.snapshot, kind="audit", name=name, root=root, details=session.details(name)
+    )
+    return await _follow(session, folder, produce, evaluators, concurrency)
 
 
 async def resume(
@@ -158,28 +158,28 @@ async def resume(
     produce: Producer = recorded,
     evaluators: Sequence[Evaluator] = EVALUATORS,
     concurrency: int = 4,
-) -> Tracing:
-    """Go on with a run through the SDK's runner."""
+) -> Follower:
+    """Go on with a run on a dataset."""
     session = resume_session(connection, folder)
-    return await _through(session, folder, produce, evaluators, concurrency)
+    return await _follow(session, folder, produce, evaluators, concurrency)
 
 
-async def _through(
+async def _follow(
     session: Session,
     folder: RunFolder,
     produce: Producer,
     evaluators: Sequence[Evaluator],
     concurrency: int,
-) -> Tracing:
-    tracing = Tracing(session, folder)
+) -> Follower:
     data = session.snapshot
-    await run_experiment(
-        folder,
-        data.cases(),
-        tracing.traced(produce),
-        evaluators,
-        Studies(data),
-        concurrency=concurrency,
-        drive=tracing.drive,
-    )
-    return tracing
+    with Follower(session, folder) as follower:
+        await run_experiment(
+            folder,
+            data.cases(),
+            produce,
+            evaluators,
+            Studies(data),
+            concurrency=concurrency,
+            on_item=follower.on_item,
+        )
+    return follower

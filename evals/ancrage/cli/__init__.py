@@ -49,8 +49,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "push": "langfuse",
         "pull": "langfuse",
         "publish": "langfuse",
-        "results": "langfuse",
-        "score-traces": "langfuse",
     },
 }
 """Each command with the module of this package that declares it, by what people come to do."""

@@ -1,8 +1,8 @@
-"""Langfuse: ``push``, ``publish``, ``results``, ``pull`` and ``score-traces``."""
+"""Langfuse: ``push``, ``publish`` and ``pull``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from ancrage.cli.shell import Amount, Count, command
+from ancrage.cli.shell import command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ancrage.langfuse.connection import Connection
-    from ancrage.langfuse.results import ExperimentRow
+    from ancrage.runs import RunFolder
 
 _SHOWN = 5
 
@@ -21,7 +21,8 @@ _SHOWN = 5
         "dataset": "Name of the dataset, folders with '/' (default: [langfuse] dataset, else the "
         "snapshot's name).",
         "archive": "Archive the items that the snapshot no longer has (default: leave them).",
-    }
+    },
+    example="push snapshots/march --dataset team/assistant",
 )
 def push(snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
     """Make a Langfuse dataset of a snapshot.
@@ -30,7 +31,6 @@ def push(snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
 
     Exits 0 when every case and study is there, 3 when some were refused or the push stopped.
     """
-    from ancrage.report.terminal import console
     from ancrage.snapshot import open_snapshot
 
     data = open_snapshot(snapshot)
@@ -43,22 +43,25 @@ def push(snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
     from ancrage.langfuse.push import push as send
 
     done = send(connection, data, name, archive=archive)
-    out = console()
-    out.print(
+    print_text(
         f"{name}: {done.cases:,} cases = {done.created:,} created + {done.updated:,} updated + "
-        f"{done.unchanged:,} unchanged + {len(done.refused):,} refused",
-        markup=False,
+        f"{done.unchanged:,} unchanged + {len(done.refused):,} refused"
     )
     if done.trimmed:
-        out.print(f"{done.trimmed:,} sent without tool outputs, too large otherwise")
+        print_text(f"{done.trimmed:,} sent without tool outputs, too large otherwise")
+    if done.unstable:
+        print_text(
+            "pseudonyms are drawn anew for each snapshot, so that the same answers count as "
+            "changed: set ANCRAGE_PSEUDONYM_KEY before the next snapshot"
+        )
     if done.archived or done.left:
         left = f"{done.left:,} left that the snapshot no longer has (--archive archives them)"
-        out.print(f"{done.archived:,} archived" if archive else left)
+        print_text(f"{done.archived:,} archived" if archive else left)
     refused = (*done.refused_studies, *done.refused)
     for refusal in refused[:_SHOWN]:
-        out.print(f"  refused {refusal.source}: {refusal.reason}", markup=False)
+        print_text(f"  refused {refusal.source}: {refusal.reason}")
     if len(refused) > _SHOWN:
-        out.print(f"  and {len(refused) - _SHOWN:,} more")
+        print_text(f"  and {len(refused) - _SHOWN:,} more")
     return ExitCode.INCOMPLETE if refused else ExitCode.OK
 
 
@@ -67,131 +70,51 @@ def push(snapshot: str, dataset: str = "", archive: bool = False) -> ExitCode:
         "run": "Run to send: its id, its beginning, its folder, or 'latest'.",
         "dataset": "Dataset that holds its cases (default: where it was made or sent before, "
         "else [langfuse] dataset).",
-    }
+        "only": "'failing' sends the answers that fail or are missing, and the run's scores.",
+        "traces": "Score the production traces that the cases come from instead.",
+        "force": "Overwrite scores of this run even where Langfuse holds later or fuller ones.",
+    },
+    example="publish latest",
 )
-def publish(run: str, dataset: str = "") -> ExitCode:
+def publish(
+    run: str,
+    dataset: str = "",
+    only: Literal["all", "failing"] = "all",
+    traces: bool = False,
+    force: bool = False,
+) -> ExitCode:
     """Send a run to Langfuse and read it back.
 
-    Of a run that is partly there, only what is missing is sent.
+    Of a run that is partly there, or still grows, only what is missing is sent.
 
     Any number of times, with no duplicates. Exits 0 when all of it can be seen, 3 when not.
     """
     from ancrage.runs import find_run
 
     folder = find_run(run)
+    cases = folder.run.counts.get("cases", 0)
+    if traces:
+        if dataset or only != "all" or force:
+            raise UsageError("--traces sends all scores to production traces; give it alone")
+        connection = connect_or_say(
+            f"would send the scores of run {folder.run.id} to production traces"
+        )
+        return _publish_traces(connection, folder)
     connection = connect_or_say(
-        f"would send {folder.run.counts.get('cases', 0):,} cases of run {folder.run.id} and "
+        f"would send {cases:,} cases of run {folder.run.id} and "
         f"their scores to the dataset {dataset or _default_dataset() or '(give --dataset)'}"
     )
     from ancrage.langfuse.publish import publish as send
 
-    receipt = send(connection, folder, dataset or None, say=say_line)
+    receipt = send(connection, folder, dataset or None, only=only, force=force, say=Lines().say)
     print_text(str(receipt))
     return ExitCode.OK if receipt.complete else ExitCode.INCOMPLETE
 
 
-@command(
-    help={
-        "dataset": "Dataset whose experiments to list (default: [langfuse] dataset).",
-        "since": "Only experiments active since this ISO date (default: all).",
-        "last": "Show the latest so many.",
-    }
-)
-def results(dataset: str = "", since: str = "", last: Count = 6) -> ExitCode:
-    """List experiments in Langfuse with their scores."""
-    name = dataset or _default_dataset()
-    if not name:
-        raise UsageError("name the dataset with --dataset, or in [langfuse] dataset")
-    connection = connect_or_say(f"would list the experiments on the dataset {name!r}")
-    from ancrage.langfuse.dataset import find_dataset
-    from ancrage.langfuse.reads import BEGINNING
-    from ancrage.langfuse.results import list_experiments
+def _publish_traces(connection: "Connection", folder: "RunFolder") -> ExitCode:
+    from ancrage.langfuse.traces import score_traces
 
-    start, most = moment(since), max(1, last)
-    found = find_dataset(connection, name).id
-    rows, older = list_experiments(connection, found, start or BEGINNING, most)
-    if not rows:
-        when = f" since {since}" if start else ""
-        again = called(f"experiment --dataset {name}")
-        print_text(f"no experiment on {name!r}{when}; make one: {again}")
-        return ExitCode.OK
-    _table(name, rows)
-    if older:
-        print_text(f"{older:,} older ones not shown (--last {len(rows) + older})")
-    return ExitCode.OK
-
-
-@command(
-    help={
-        "run": "Name or id of the experiment in Langfuse.",
-        "dataset": "Dataset it was run on, where several have a run of that name (default: any).",
-    }
-)
-def pull(run: str, dataset: str = "") -> ExitCode:
-    """Rebuild a local run from Langfuse."""
-    connection = connect_or_say(f"would rebuild the record of the experiment {run!r} in runs/")
-    from ancrage.langfuse.pull import pull as fetch
-
-    done = fetch(connection, run, dataset or None)
-    print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
-    for name, count in sorted(done.left_out.items()):
-        print_text(f"  left out: {name} ({count:,})")
-    print_text(f"Next: {called(f'report --run {done.run_id}')}")
-    return ExitCode.OK
-
-
-@command(
-    help={
-        "run": "Run whose scores to send to the traces its cases come from (default: take a "
-        "snapshot of production, check it, and send that).",
-        "source": "Source of the snapshot (default: langfuse).",
-        "days": "Only traces of the last so many days.",
-        "limit": "At most so many traces, a reproducible sample (default: all).",
-        "judges": "LLM judges to add to the code checks (default: none).",
-        "concurrency": "Answers evaluated at once.",
-    }
-)
-def score_traces(
-    run: str = "",
-    source: str = "langfuse",
-    days: Amount = 1,
-    limit: Count | None = None,
-    judges: str = "none",
-    concurrency: Count = 8,
-) -> ExitCode:
-    """Score production traces in Langfuse, in place.
-
-    Each trace gets one score a failure mode.
-
-    The snapshot and the run stay here; give the run to send what is missing again. Exits 0 when
-    every score can be seen, 3 when not.
-    """
-    from ancrage.runs import find_run
-
-    if run:
-        folder = find_run(run)
-        connection = connect_or_say(
-            f"would send the scores of run {folder.run.id} to production traces"
-        )
-    else:
-        connection = connect_or_say(
-            f"would check the traces of the last {days:g} days and score them"
-        )
-        _ = connection.server
-        from ancrage.evaluators import select
-        from ancrage.langfuse.live import check_production
-
-        folder = check_production(
-            source,
-            days,
-            select(judges),
-            limit=limit,
-            concurrency=concurrency,
-            say=print_text,
-        )
-    from ancrage.langfuse.live import score_traces as send
-
-    done = send(connection, folder, say=say_line)
+    done = score_traces(connection, folder, say=Lines().say)
     print_text(
         f"run {folder.run.id}: {done.seen:,} of {done.scores:,} scores seen on {done.traces:,} "
         f"traces ({done.cases - done.traces:,} cases come from no trace)"
@@ -199,8 +122,32 @@ def score_traces(
     if done.complete:
         return ExitCode.OK
     why = done.stopped or f"{done.scores - done.seen:,} scores cannot be seen yet"
-    print_text(f"{why}; send what is missing with: {called('score-traces --run')} {folder.run.id}")
+    again = called(f"publish {folder.run.id} --traces")
+    print_text(f"{why}; send what is missing with: {again}")
     return ExitCode.INCOMPLETE
+
+
+@command(
+    help={
+        "run": "Name or id of the experiment in Langfuse.",
+        "dataset": "Dataset it was run on, where several have a run of that name (default: any).",
+    },
+    example="pull march-audit",
+)
+def pull(run: str, dataset: str = "") -> ExitCode:
+    """Rebuild a local run from Langfuse.
+
+    Exits 3 when a part of it could not be read: the run is made, and says what it lacks.
+    """
+    connection = connect_or_say(f"would rebuild the record of the experiment {run!r} in runs/")
+    from ancrage.langfuse.pull import pull as fetch
+
+    done = fetch(connection, run, dataset or None)
+    print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
+    for name, count in sorted(done.left_out.items()):
+        print_text(f"  left out: {name} ({count:,})")
+    print_text(f"Next: {called(f'report {done.run_id}')}")
+    return ExitCode.INCOMPLETE if done.lacking else ExitCode.OK
 
 
 def connect_or_say(otherwise: str) -> "Connection":
@@ -227,6 +174,7 @@ def _default_dataset() -> str | None:
 
 
 def moment(text: str) -> "datetime | None":
+    """The time that an option names; None when it is empty."""
     from datetime import UTC, datetime
 
     if not text:
@@ -238,48 +186,35 @@ def moment(text: str) -> "datetime | None":
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def say_line(line: str) -> None:
-    import sys
+class Lines:
+    """What goes on, on standard error; while something is waited for, one line, not fifty."""
 
-    sys.stderr.write(f"{line}\n")
+    def __init__(self) -> None:
+        import sys
+
+        self._out = sys.stderr
+        self._waiting = False
+
+    def say(self, line: str) -> None:
+        """Say a line; one more about waiting replaces the one before, or, in a file, is left."""
+        waiting = line.startswith("waiting")
+        if waiting and self._out.isatty():
+            self._out.write(f"\r\033[K{line}")
+            self._out.flush()
+        elif not (waiting and self._waiting):
+            self._out.write(f"\r\033[K{line}\n" if self._waiting and self._tty else f"{line}\n")
+        self._waiting = waiting
+
+    @property
+    def _tty(self) -> bool:
+        return self._out.isatty()
 
 
 def print_text(text: str) -> None:
+    """Print text as it is, however long its lines."""
     from ancrage.report.terminal import console
 
     console().print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def _table(dataset: str, rows: "list[ExperimentRow]") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from ancrage.report.terminal import console
-
-    names = sorted({name for row in rows for name in row.scores if not _hidden(name)})
-    table = Table(title=Text(f"Experiments on {dataset}, latest first"), title_justify="left")
-    table.add_column("")
-    for row in rows:
-        table.add_column(Text(row.name if row.own else f"{row.name} *"), justify="right")
-    table.add_row("started", *(f"{row.started:%Y-%m-%d %H:%M}" for row in rows))
-    table.add_row("items", *(f"{row.items:,}" for row in rows), end_section=True)
-    for name in names:
-        table.add_row(Text(name), *(_cell(row.scores, name) for row in rows))
-    console().print(table)
-    if not all(row.own for row in rows):
-        print_text("* made by another tool: means over the items that have a score")
-
-
-def _cell(scores: dict[str, float], name: str) -> str:
-    """A score; a rate also says how much of the run could be scored, where not all was."""
-    coverage = scores.get(name.removesuffix(".rate") + ".coverage", 1.0)
-    shown = f"{scores[name]:.3g}" if name in scores else "–"
-    return f"{shown} ({coverage:.0%} scored)" if coverage < 1 and name.endswith(".rate") else shown
-
-
-def _hidden(name: str) -> bool:
-    """Rates are what a table compares; counts and coverage are in the interface."""
-    return name.endswith((".failing", ".coverage")) or name == "cases"
-
-
-tasks = (push, publish, results, pull, score_traces)
+tasks = (push, publish, pull)

@@ -90,5 +90,3 @@ def make_queue(
         )
 
     return sum(1 for _ in connection.each(add, added))
-
-

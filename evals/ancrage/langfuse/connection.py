@@ -144,8 +144,10 @@ class Connection:
             timeout=self.settings.timeout,
             auth=(credentials.public_key, credentials.secret_key),
             verify=_trusted(),
-            limits=httpx.Limits(max_connections=max(10, self.settings.concurrency * 2),
-                max_keepalive_connections=max(10, self.settings.concurrency * 2),),
+            limits=httpx.Limits(
+                max_connections=max(10, self.settings.concurrency * 2),
+                max_keepalive_connections=max(10, self.settings.concurrency * 2),
+            ),
         )
         self.api = LangfuseAPI(
             base_url=credentials.base_url,

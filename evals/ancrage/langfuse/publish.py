@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Literal
 
-from ancrage.domain import JsonValue, OutputState, Run
+from ancrage.domain import JsonValue, OutputState, Run, SnapshotRef
 from ancrage.errors import UsageError
 from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
 from ancrage.langfuse.connection import Connection, LangfuseError
@@ -59,8 +59,11 @@ class Publication:
             description=description(view),
             audit=self.run.kind == "audit",
         )
+        # Where the snapshot lies and where the run was published differ from copy to copy.
+        details = {name: said for name, said in self.run.details.items() if name != KEY}
+        nowhere = SnapshotRef(path="", hash="")
         self.record = RunRecord(
-            run=self.run,
+            run=self.run.model_copy(update={"details": details, "snapshot": nowhere}),
             evaluators=tuple(
                 ScoredBy(info=info, made=folder.scoring.created, state=folder.scoring.state)
                 for info, folder in view.evaluators.values()
@@ -102,9 +105,7 @@ class Publication:
 
     def scores(self, item: Item) -> Iterator[ScoreBody]:
         """The scores of an item."""
-        record = ItemRecord(
-            output=item.output, evaluations=item.evaluations, anchors=item.anchors
-        )
+        record = ItemRecord(output=item.output, evaluations=item.evaluations, anchors=item.anchors)
         return self._scores.of(self.place(item), record)
 
     def run_scores(self) -> Iterator[ScoreBody]:
@@ -257,7 +258,9 @@ def _superseded(
     richer = [
         stored.name
         for name, stored in seen.scores.items()
-        if (sent := expected.scores.get(name)) and stored.note and _knows_less(sent.note, stored.note)
+        if (sent := expected.scores.get(name))
+        and stored.note
+        and _knows_less(sent.note, stored.note)
     ]
     gone: list[tuple[str, Stored, Note]] = []
     for name, stored in seen.scores.items():
@@ -278,18 +281,22 @@ def _superseded(
     for name, stored, note in gone:
         where = ids.get(name)
         said = unscored(f"{stored.name} is no longer looked for")
-        if where and stored.content != (
-            body := ScoreBody(
-                id=name,
-                trace_id=where.trace_id,
-                observation_id=where.observation_id,
-                name=stored.name,
-                environment=ENVIRONMENT,
-                timestamp=stored.timestamp or whole.run.created,
-                metadata=note.model_dump(),
-                **said,
-            )
-        ).content:
+        if (
+            where
+            and stored.content
+            != (
+                body := ScoreBody(
+                    id=name,
+                    trace_id=where.trace_id,
+                    observation_id=where.observation_id,
+                    name=stored.name,
+                    environment=ENVIRONMENT,
+                    timestamp=stored.timestamp or whole.run.created,
+                    metadata=note.model_dump(),
+                    **said,
+                )
+            ).content
+        ):
             yield body
 
 
@@ -364,7 +371,7 @@ def resolve(
         UsageError: no dataset is known.
     """
     run = folder.run
-    earlier = [found for found in (_target_of(run), published_target(folder)) if found]
+    earlier = [found for found in (made_as(run), published_target(folder)) if found]
     for target in earlier:
         if dataset not in (None, target.dataset):
             continue
@@ -418,7 +425,9 @@ def told_of(view: RunView) -> dict[str, JsonValue]:
 def description(view: RunView) -> str:
     """One line on a run, for the interface: what it is, of what model, how many cases."""
     run = view.run
-    named = [f"{name} {run.parameters[name]}" for name in ("model", "prompt") if name in run.parameters]
+    named = [
+        f"{name} {run.parameters[name]}" for name in ("model", "prompt") if name in run.parameters
+    ]
     parts = [
         f"Ancrage {run.kind} {run.name}",
         *([f"repeat {run.repeat}"] if run.group else []),
@@ -430,9 +439,7 @@ def description(view: RunView) -> str:
     return ", ".join(parts)
 
 
-def _target_of(run: Run) -> Target | None:
+def made_as(run: Run) -> Target | None:
     """The experiment that a run was made as; None when it was made without Langfuse."""
     found = run.details.get(KEY)
     return Target.model_validate(found) if isinstance(found, dict) else None
-
-

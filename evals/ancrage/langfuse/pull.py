@@ -78,6 +78,8 @@ class Pulled(Frozen):
     scores: int
     left_out: dict[str, int] = {}
     """What a run record has no place for, or could not be read, by name."""
+    lacking: int = 0
+    """Items whose outputs or scores could not be read whole."""
 
 
 def pull(
@@ -106,6 +108,7 @@ def pull(
     record = _run_record(scores(connection, experimentId=found.id, name=CASES))
     folder = _create(connection, source, snapshot, found, record, root)
     left_out: Counter[str] = Counter()
+    lacking = 0
     case_of = {item.id: name for name, item in source.by_case.items()}
     entries: list[Scored] = []
     with folder.journal() as outputs:
@@ -113,11 +116,13 @@ def pull(
             case_id = case_of.get(item.experiment_item_id)
             if case_id is None:
                 left_out["items no longer in the dataset"] += 1
+                lacking += 1
                 continue
             own = written.get(item.trace_id, [])
             whole = _item_record(own, case_id) if record else None
             if record and whole is None:
                 left_out["items whose record is missing: publish the run again"] += 1
+                lacking += 1
             if whole is None:
                 output = _output(item, case_id, found.id)
                 entry = _scored(case_id, own, record, left_out)
@@ -139,6 +144,7 @@ def pull(
         items=len(entries),
         scores=sum(len(done.scores) for entry in entries for done in entry.evaluations),
         left_out=dict(left_out),
+        lacking=lacking,
     )
 
 
@@ -334,7 +340,9 @@ def _foreign_scores(
 ) -> tuple[Evaluation, ...]:
     """What other tools and people say of an item, as one evaluator's word; a mode that the run's
     own evaluators score, a text, and what is said twice are left out and counted."""
-    owned = {mode.name for found in (record.evaluators if record else ()) for mode in found.info.modes}
+    owned = {
+        mode.name for found in (record.evaluators if record else ()) for mode in found.info.modes
+    }
     found: dict[str, Score] = {}
     for row in rows:
         mode = _mode_name(row.name)
@@ -362,5 +370,3 @@ def _info(name: str, entries: Iterable[Scored]) -> EvaluatorInfo:
                 said = "As scored in Langfuse by another tool; more may be better or worse."
                 modes[score.name] = FailureMode(name=score.name, title=title, definition=said)
     return EvaluatorInfo(name=name, version=FOREIGN[1], modes=tuple(modes.values()), kind=EXTERNAL)
-
-

@@ -281,7 +281,9 @@ def run_scores(
         name, cases = summary.mode.name, summary.cases
         ordered = sorted(summary.reasons.items(), key=lambda reason: (-reason[1], reason[0]))
         reasons = "; ".join(f"{count} × {reason}" for reason, count in ordered)
-        looked = f"{summary.scored} of {cases} cases" + (f"; unscored: {reasons}" if reasons else "")
+        looked = f"{summary.scored} of {cases} cases" + (
+            f"; unscored: {reasons}" if reasons else ""
+        )
         values[f"{name}.rate"] = (summary.rate, f"{summary.failing} of {summary.scored} scored")
         values[f"{name}.failing"] = (float(summary.failing), f"of {summary.scored} scored")
         values[f"{name}.coverage"] = (summary.scored / cases if cases else None, looked)
@@ -292,10 +294,14 @@ def run_scores(
         given = f"{judge.scored} of {judge.verdicts} verdicts"
         values[f"judge.{judge.judge}.coverage"] = judge.coverage, given
     for name, (value, comment) in values.items():
-        said = unscored(comment or "nothing was scored") if value is None else {
-            "value": value,
-            "comment": _cut(comment) if comment else None,
-        }
+        said = (
+            unscored(comment or "nothing was scored")
+            if value is None
+            else {
+                "value": value,
+                "comment": _cut(comment) if comment else None,
+            }
+        )
         written = record.model_dump_json(exclude_defaults=True) if name == CASES else None
         yield ScoreBody(
             id=run_score_id(experiment_id, name),
@@ -327,8 +333,7 @@ def tallies(anchors: AnchorSummary) -> dict[str, tuple[float | None, str | None]
         "quotes": (float(anchors.quotes), of_read),
         "quotes.held": (float(anchors.held), f"of {anchors.quotes:,} quotes"),
         **{
-            f"quotes.{name}": (float(anchors.diagnoses.get(name, 0)), of_held)
-            for name in diagnoses
+            f"quotes.{name}": (float(anchors.diagnoses.get(name, 0)), of_held) for name in diagnoses
         },
     }
 

@@ -12,16 +12,16 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self
 
-from ancrage.domain import Case, Output, Scored
+from ancrage.domain import Case, JsonValue, Output, Scored
 from ancrage.errors import AncrageError, UsageError
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.dataset import Dataset, local_snapshot, read_dataset
 from ancrage.langfuse.delivery import Courier
-from ancrage.langfuse.publish import Only, Publication, fails, new_target, publish
+from ancrage.langfuse.publish import Only, Publication, fails, made_as, new_target, publish
 from ancrage.langfuse.readback import Say
 from ancrage.langfuse.reads import find_experiment
 from ancrage.langfuse.receipt import Receipt
-from ancrage.langfuse.target import KEY, Target
+from ancrage.langfuse.target import KEY
 from ancrage.runs import Item, RunFolder, RunView
 from ancrage.snapshot import Snapshot
 
@@ -39,8 +39,8 @@ class Session:
     dataset: Dataset
     snapshot: Snapshot
 
-    def target(self, run_name: str) -> Target:
-        """The experiment of that name.
+    def details(self, run_name: str) -> dict[str, JsonValue]:
+        """What makes a run the experiment of that name: the details to create it with.
 
         Raises:
             UsageError: Langfuse has a run of that name on this dataset already.
@@ -51,7 +51,7 @@ class Session:
                 f"Langfuse has a run named {run_name!r} on dataset {self.dataset.name!r}; its "
                 "items would mix with these: give another --run-name"
             )
-        return target
+        return {KEY: target.model_dump(mode="json")}
 
 
 def open_session(connection: Connection, dataset: str, version: datetime | None = None) -> Session:
@@ -72,16 +72,10 @@ def resume_session(connection: Connection, folder: RunFolder) -> Session:
     Raises:
         UsageError: the run was made without Langfuse.
     """
-    if not (target := made_on(folder)):
+    if not (target := made_as(folder.run)):
         raise UsageError(f"run {folder.run.id} was not made on a dataset of Langfuse")
     dataset = read_dataset(connection, target.dataset, target.version)
     return Session(connection, dataset, folder.snapshot())
-
-
-def made_on(folder: RunFolder) -> Target | None:
-    """The experiment that a run was made as; None when it was made without Langfuse."""
-    details = folder.run.details.get(KEY)
-    return Target.model_validate(details) if isinstance(details, dict) else None
 
 
 class Follower:
@@ -91,7 +85,7 @@ class Follower:
     def __init__(
         self, session: Session, folder: RunFolder, only: Only = "all", say: Say = lambda _: None
     ) -> None:
-        found = made_on(folder)
+        found = made_as(folder.run)
         if found is None:
             raise UsageError(f"run {folder.run.id} was not made on a dataset of Langfuse")
         self.session, self.folder, self.target, self.only = session, folder, found, only

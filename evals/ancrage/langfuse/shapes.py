@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from ancrage.domain import Turn
+
 Row = dict[str, Any]
 
 QUESTION = (
@@ -204,17 +206,30 @@ def _turns(messages: list[Any]) -> tuple[str | None, str | None, list[Row]]:
         return content(messages), None, []
     if len(messages) == 1 and isinstance(messages[0], list):
         return _turns(messages[0])  # LangChain batches.
-    turns = [
-        {"role": who, "content": text}
-        for message in messages
-        if (who := role(message)) in ("system", "user", "assistant") and (text := content(message))
-    ]
+    turns = [turn for message in messages if (turn := _turn(message))]
     last = max((n for n, turn in enumerate(turns) if turn["role"] == "user"), default=None)
     if last is None:
         return None, None, []
     earlier = turns[:last]
     system = next((turn["content"] for turn in earlier if turn["role"] == "system"), None)
     return turns[last]["content"], system, [turn for turn in earlier if turn["role"] != "system"]
+
+
+def _turn(message: Any) -> Row | None:
+    """A message that has a text or calls a tool, as it was sent where that can be told."""
+    plain = unwrapped(message)
+    who, text = role(plain), content(plain)
+    if isinstance(plain, Mapping):
+        try:
+            turn = Turn.of({**plain, "role": who})
+        except ValueError:
+            pass  # A form that no API of OpenAI takes: its text is what there is.
+        else:
+            if turn.calls or (turn.content and turn.content == text) or turn.role == "tool":
+                return turn.model_dump(exclude_none=True)
+    if who in ("system", "user", "assistant") and text:
+        return {"role": who, "content": text}
+    return None
 
 
 def tool_results(value: Any) -> list[Row]:

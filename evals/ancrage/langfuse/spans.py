@@ -186,7 +186,9 @@ def _generations(
         return found
     model = output.details.get("model") or case.provenance.model
     title = "answer (production's latency and cost)" if experiment.audit else "answer"
-    parameters = case.provenance.parameters if experiment.audit else output.details.get("parameters")
+    parameters = (
+        case.provenance.parameters if experiment.audit else output.details.get("parameters")
+    )
     named = parameters if isinstance(parameters, dict) else {}
     return [(title, _generation(str(model) if model else None, named, usage))]
 

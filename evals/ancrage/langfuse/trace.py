@@ -177,8 +177,8 @@ def _tool_calls(observations: Sequence[ObservationV2]) -> list[Row]:
 
 def _marks(call: Row) -> set[tuple[str, str]]:
     """What tells that two records are of one call: its id, else its arguments or its output."""
-    output = call["output"]
-    marks = {("output", str(content(output) or output))}
+    output = call.get("output")
+    marks = set() if output is None else {("output", str(content(output) or output))}
     if call["call_id"]:
         marks.add(("id", str(call["call_id"])))
     if call["arguments"]:
@@ -209,7 +209,8 @@ def _tool_call(seen: ObservationV2) -> Row | None:
     return {
         "name": name,
         "arguments": dict(given) if isinstance(given, Mapping) else {"input": given},
-        "output": body,
+        # A tool can give null; where nothing at all was kept, the replay has to know.
+        **({} if seen.output is None else {"output": None if body == "null" else body}),
         "call_id": call_id or None,
         "error": (seen.status_message or "failed") if failed else None,
     }

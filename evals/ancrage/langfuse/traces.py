@@ -110,9 +110,7 @@ def score_traces(
     return receipt
 
 
-def _scores(
-    view: RunView, builder: ItemScores, known: Mapping[str, Stored]
-) -> Iterator[ScoreBody]:
+def _scores(view: RunView, builder: ItemScores, known: Mapping[str, Stored]) -> Iterator[ScoreBody]:
     for item in view.items():
         trace_id = item.case.provenance.trace_id
         if trace_id is None or item.output.state is OutputState.NOT_RUN:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ancrage.langfuse.live import score_traces
+from ancrage.langfuse.traces import score_traces
 from ancrage.runs import RunFolder
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, audit, case, snapshot
@@ -25,13 +25,13 @@ async def test_each_trace_has_one_score_a_mode(
 ) -> None:
     receipt = score_traces(link(), run)
     assert receipt.complete
-    assert (receipt.cases, receipt.traces, receipt.scores, receipt.sent) == (7, 6, 16, 16)
+    assert (receipt.cases, receipt.traces, receipt.scores, receipt.sent) == (7, 6, 18, 18)
     rows = list(server.store.scores.values())
     assert {row["subject"]["kind"] for row in rows} == {"trace"}
     assert {row["environment"] for row in rows} == {"prod-eu"}
     assert sorted(row["value"] for row in rows if row["name"] == "wrong") == [0, 0, 0, 1, 1, 1]
     again = score_traces(link(), run)
-    assert (again.sent, again.seen) == (0, 16)
+    assert (again.sent, again.seen) == (0, 18)
 
 
 async def test_another_run_over_the_same_traces_replaces_the_scores(
@@ -52,7 +52,8 @@ async def test_a_mode_that_is_unscored_now_keeps_no_older_score(
     silent = [case(n, **MISSING) for n in range(6)]
     later = await audit(snapshot(tmp_path / "t", silent), tmp_path / "runs", "later")
     assert score_traces(link(), later).complete
-    assert {row["name"] for row in server.store.scores.values()} == {"unscored"}
+    assert {row["value"] for row in server.store.scores.values()} == {"unscored"}
+    assert server.store.deletions == []
 
 
 async def test_traces_whose_time_is_unknown_are_not_scored_twice(
@@ -69,8 +70,8 @@ async def test_traces_whose_time_is_unknown_are_not_scored_twice(
     assert score_traces(link(), later).sent == 0
     assert score_traces(link(), third).complete
     assert sorted(row["name"] for row in server.store.scores.values()) == [
+        "anchored",
         "shy",
-        "unscored",
         "wrong",
     ]
 
@@ -83,7 +84,7 @@ async def test_refused_scores_are_named_and_not_waited_for(
     receipt = score_traces(link(deadline=30.0), run)
     assert time.monotonic() - start < 15
     assert not receipt.complete
-    assert receipt.seen == receipt.scores - 4
+    assert receipt.seen == receipt.scores - 6
     assert f"shy on trace {0:032x}" in receipt.rejected
 
 
