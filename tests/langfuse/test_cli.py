@@ -86,11 +86,6 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: 
         "scores": [],
     }
 
-    listed = run("results", "--dataset", "équipe/démo", cwd=tmp_path)
-    assert listed.returncode == 0, listed.stderr
-    assert "lundi-1" in listed.stdout
-    assert "lundi-2" in listed.stdout
-
     elsewhere = tmp_path / "colleague"
     elsewhere.mkdir()
     pulled = run("pull", "lundi-1", cwd=elsewhere)
@@ -99,7 +94,7 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: 
 
     published = run("publish", "lundi-1", cwd=tmp_path)
     assert published.returncode == 0, published.stderr
-    scored = run("score-traces", "--run", "lundi-1", cwd=tmp_path)
+    scored = run("publish", "lundi-1", "--traces", cwd=tmp_path)
     assert scored.returncode == 0, scored.stdout + scored.stderr
     assert "0 cases come from no trace" in scored.stdout
 
@@ -112,7 +107,7 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: 
         for path in tmp_path.rglob("*")
         if path.is_file()
     )
-    for process in (pushed, made, listed, pulled, published, scored, local, sent):
+    for process in (pushed, made, pulled, published, scored, local, sent):
         everything += process.stdout + process.stderr
     assert server.secret_key not in everything
 
@@ -125,9 +120,10 @@ def test_production_is_checked_and_scored_in_place(
     taken = run("snapshot", "--source", "langfuse", "--out", "s", cwd=tmp_path)
     assert taken.returncode == 0, taken.stderr
     assert (tmp_path / "s" / "cases.jsonl").read_text(encoding="utf-8").count("\n") == 4
-    done = run("score-traces", "--days", "100000", cwd=tmp_path)
+    made = run("experiment", "--snapshot", "s", "--run-name", "prod", cwd=tmp_path)
+    assert "Traceback" not in made.stderr
+    done = run("publish", "prod", "--traces", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 traces kept of 4 read" in done.stdout
     assert "scores seen on 4 traces" in done.stdout
     assert {row["subject"]["kind"] for row in server.store.scores.values()} == {"trace"}
 
@@ -191,10 +187,8 @@ def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
     ("arguments", "said"),
     [
         (("push", str(DEMO)), "would push"),
-        (("experiment", "--dataset", "d"), "would run 1 experiment on the dataset 'd'"),
-        (("results", "--dataset", "d"), "would list"),
+        (("experiment", "--dataset", "d"), "would run on the dataset 'd'"),
         (("pull", "r"), "would rebuild"),
-        (("score-traces",), "would check the traces of the last 1 days"),
         (("snapshot", "--source", "langfuse"), "LANGFUSE_PUBLIC_KEY"),
     ],
 )
@@ -223,7 +217,6 @@ def test_without_keys_each_command_says_what_it_would_do(
         (("experiment", "--repeat", "2"), "go with --dataset"),
         (("experiment", "--dataset", "none"), "invoke push"),
         (("experiment", "--dataset", "none", "--version", "monday"), "not an ISO date"),
-        (("results",), "--dataset"),
         (("publish", "nothing"), "no run"),
     ],
 )

@@ -113,7 +113,7 @@ def test_our_own_models_of_the_wire_agree_with_the_sdk(
         name="anchored",
         value=0.25,
         comment="« é »",
-        metadata={"findings": [1]},
+        metadata={"findings": "1"},
         environment="sdk-experiment",
         timestamp=datetime(2026, 1, 1, tzinfo=UTC),
     )

@@ -9,10 +9,10 @@ import pytest
 
 from ancrage.domain import Answer, Case, Output, OutputState, Usage
 from ancrage.errors import UsageError
-from ancrage.langfuse.session import open_session
-from ancrage.langfuse.spans import ModelCall
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
+from ancrage.langfuse.session import open_session
+from ancrage.langfuse.spans import ModelCall
 from ancrage.runs import RunView, recorded
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import EVALUATORS, case, experiment, resume, snapshot

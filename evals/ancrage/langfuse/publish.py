@@ -18,7 +18,7 @@ from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
 from ancrage.langfuse.connection import Connection, LangfuseError
 from ancrage.langfuse.dataset import Dataset, find_dataset, read_dataset
 from ancrage.langfuse.delivery import Courier, Delivery
-from ancrage.langfuse.readback import Expected, Missing, Say, Seen, Sent, Stored, read_back
+from ancrage.langfuse.readback import Expected, Missing, Say, Seen, Sent, Stored, compare, read_back
 from ancrage.langfuse.reads import experiments
 from ancrage.langfuse.receipt import Receipt, published_target, write_receipt
 from ancrage.langfuse.scores import (
@@ -163,6 +163,7 @@ def publish(
     session: tuple[Target, Dataset] | None = None,
     only: Only = "all",
     force: bool = False,
+    fresh: bool = False,
     say: Say = lambda _: None,
 ) -> Receipt:
     """Send what Langfuse does not show of a run, and wait until all can be seen.
@@ -174,6 +175,7 @@ def publish(
         only: ``failing`` sends the answers that fail or could not be given, and the scores of
             the whole run.
         force: overwrite what Langfuse holds of this run even where this record knows less.
+        fresh: all items have just been sent; wait for them before sending any again.
         say: called with a line on what is going on.
 
     Returns:
@@ -197,7 +199,12 @@ def publish(
         )
     whole = Publication(connection, view, target, cases, only)
     expected = whole.expected()
-    seen, missing = read_back(connection, expected, deadline=0.0)
+    if fresh:
+        of_items = {n: sent for n, sent in expected.scores.items() if sent.trace_id}
+        seen, _ = read_back(connection, replace(expected, scores=of_items), say=say)
+        missing = compare(seen, expected)
+    else:
+        seen, missing = read_back(connection, expected, deadline=0.0)
     if missing.foreign:
         raise UsageError(
             f"Langfuse has another run named {target.run_name!r} on dataset {target.dataset!r}; "

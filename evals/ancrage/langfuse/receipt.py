@@ -53,9 +53,9 @@ class Receipt(Frozen):
         moved = f"\nbefore at {self.moved_from}" if self.moved_from else ""
         if self.complete:
             failing = f"\nfailing {self.worst}: {self.failing_url}" if self.failing_url else ""
-            part = f" of {self.cases:,}" if self.items != self.cases else ""
+            part = f" (of {self.cases:,} cases)" if self.items != self.cases else ""
             return (
-                f"seen in Langfuse: {self.items_seen:,}{part} items, {self.scores_seen:,} scores"
+                f"seen in Langfuse: {self.items_seen:,} items{part}, {self.scores_seen:,} scores"
                 f"{moved}\n{self.url}{failing}"
             )
         why = "; ".join(filter(None, (self.stopped, str(self.missing))))

@@ -325,8 +325,7 @@ def tallies(anchors: AnchorSummary) -> dict[str, tuple[float | None, str | None]
     return {
         f"{ANCHORED}.rate": (
             anchors.perfect / anchors.answers,
-            f"{anchors.perfect:,} of {anchors.answers:,} answers cite or quote something and no "
-            "code check finds a defect",
+            f"{anchors.perfect:,} of {anchors.answers:,} answers: cited or quoted, no defect found",
         ),
         "answers.citing_nothing": (float(anchors.silent), of_read),
         "citations": (float(anchors.citations), of_read),

@@ -90,6 +90,8 @@ class Follower:
             raise UsageError(f"run {folder.run.id} was not made on a dataset of Langfuse")
         self.session, self.folder, self.target, self.only = session, folder, found, only
         self._say = say
+        self._whole = True
+        """Whether all items were sent and taken."""
         self._queue: queue.Queue[Item | None] = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._work, name="langfuse", daemon=True)
 
@@ -113,7 +115,7 @@ class Follower:
             try:
                 self._queue.put_nowait(item)
             except queue.Full:
-                return  # ``finish`` sends it.
+                self._whole = False  # ``finish`` sends it.
 
     def _work(self) -> None:
         publication, courier = None, Courier(self.session.connection)
@@ -133,6 +135,7 @@ class Follower:
                 courier.scores(body for item in known for body in publication.scores(item))
             except AncrageError as error:
                 courier.delivery.stopped = str(error)
+            self._whole &= not (courier.delivery.stopped or courier.delivery.rejected)
             if courier.delivery.stopped:
                 self._say(f"the run goes on without Langfuse: {courier.delivery.stopped}")
 
@@ -155,7 +158,11 @@ class Follower:
         Raises:
             LangfuseError: Langfuse cannot be reached; the local record is whole.
         """
-        session = self.target, self.session.dataset
         return publish(
-            self.session.connection, self.folder, session=session, only=self.only, say=self._say
+            self.session.connection,
+            self.folder,
+            session=(self.target, self.session.dataset),
+            only=self.only,
+            fresh=self._whole,
+            say=self._say,
         )

@@ -11,7 +11,7 @@ from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
 from ancrage.langfuse.connection import Connection, LangfuseError
 from ancrage.langfuse.delivery import Courier
 from ancrage.langfuse.readback import Stored
-from ancrage.langfuse.reads import scores_of_traces
+from ancrage.langfuse.reads import BEGINNING, scores_of_traces
 from ancrage.langfuse.scores import ItemRecord, ItemScores, ScoreBody, ScoredBy
 from ancrage.langfuse.target import Place
 from ancrage.runs import RunFolder, RunView
@@ -54,9 +54,8 @@ def score_traces(
     """
     _ = connection.server
     view = RunView(folder)
-    evaluators = [
-        ScoredBy(info=info, made=home.scoring.created) for info, home in view.evaluators.values()
-    ]
+    # Several runs score one trace: which of them said the same thing first is no content.
+    evaluators = [ScoredBy(info=info, made=BEGINNING) for info, _ in view.evaluators.values()]
     configs = score_configs(connection, [*view.modes, ANCHORED_MODE])
     builder = ItemScores(evaluators, view.run.created, configs)
     items = [

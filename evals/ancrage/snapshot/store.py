@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from ancrage.domain import Case, OutputState, Study
 from ancrage.errors import UsageError, describe
@@ -195,7 +196,7 @@ def write_snapshot(
                 counts["source_missing"] += case.source_missing is not None
                 counts["without_study"] += case.study_id is None
                 counts["without_answer"] += case.state is not OutputState.OK
-                folder.cases.write(case.model_dump_json(exclude_defaults=True).encode() + b"\n")
+                folder.cases.write(_line(case))
             counts += left_out or Counter()
             files = {
                 CASES: folder.cases.close(),
@@ -226,6 +227,19 @@ def _kind(reject: Reject) -> str:
     if reject.study:
         return "study_rows_rejected"
     return "duplicates" if reject.duplicate else "rejected"
+
+
+def _line(case: Case) -> bytes:
+    """A case as it is written: the order of keys inside its parts is no content, and a database
+    that a case has been through (Langfuse's) changes it."""
+    parts = case.model_dump(mode="json", exclude_defaults=True)
+    return to_json({name: _in_order(part) for name, part in parts.items()}) + b"\n"
+
+
+def _in_order(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _in_order(value[name]) for name in sorted(value)}
+    return [_in_order(part) for part in value] if isinstance(value, list) else value
 
 
 def _with_source_state(
