@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Literal
 
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
 from ancrage.domain import JsonValue, OutputState, Run, SnapshotRef
 from ancrage.errors import UsageError
 from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
@@ -32,7 +34,7 @@ from ancrage.langfuse.scores import (
     score_id,
     unscored,
 )
-from ancrage.langfuse.spans import Experiment, Span, item_spans
+from ancrage.langfuse.spans import Experiment, item_spans
 from ancrage.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
 from ancrage.runs import Item, RunFolder, RunView
 

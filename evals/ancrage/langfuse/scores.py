@@ -287,7 +287,8 @@ def run_scores(
         values[f"{name}.rate"] = (summary.rate, f"{summary.failing} of {summary.scored} scored")
         values[f"{name}.failing"] = (float(summary.failing), f"of {summary.scored} scored")
         values[f"{name}.coverage"] = (summary.scored / cases if cases else None, looked)
-    for state, count in {**dict.fromkeys(OutputState, 0), **counts}.items():
+    none = {str(state): 0 for state in OutputState}
+    for state, count in {**none, **counts}.items():
         values[CASES if state == CASES else f"{CASES}.{state}"] = (float(count), None)
     values |= tallies(anchors)
     for judge in judges:
