@@ -175,7 +175,7 @@ def test_langfuse_down_after_the_run_exits_3_and_publish_repairs(
         server.fail(path, 500)
     made = run("experiment", "--dataset", "d", "--run-name", "un", cwd=tmp_path)
     assert made.returncode == 3
-    assert "invoke publish un" in made.stdout
+    assert "ancrage publish un" in made.stdout
     assert "Traceback" not in made.stderr
     assert json.loads((tmp_path / "runs/un/manifest.json").read_text())["state"] == "complete"
     server.faults.answers.clear()
@@ -215,7 +215,7 @@ def test_without_keys_each_command_says_what_it_would_do(
     [
         (("experiment", "--dataset", "d", "--snapshot", "s"), "give one"),
         (("experiment", "--repeat", "2"), "go with --dataset"),
-        (("experiment", "--dataset", "none"), "invoke push"),
+        (("experiment", "--dataset", "none"), "ancrage push"),
         (("experiment", "--dataset", "none", "--version", "monday"), "not an ISO date"),
         (("publish", "nothing"), "no run"),
     ],

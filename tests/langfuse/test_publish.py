@@ -24,8 +24,8 @@ from tests.servers.langfuse_server import LangfuseServer
 NAME = "études/démo"
 CASES = 6
 SCORES = 3 * 6
-"""wrong, shy and anchored for all; then those of the run: per mode three, cases by state."""
-RUN_SCORES = 3 + 3 + 1 + len(OutputState)
+"""wrong, shy and anchored for all; then the run: per mode three, cases by state, what was read."""
+RUN_SCORES = 3 + 3 + 1 + len(OutputState) + 9
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ async def test_faults_are_told_and_repaired(
     server.fail(path, status, headers={"Retry-After": "0"})
     receipt = publish(link(attempts=2, deadline=0.2, timeout=1), run, NAME)
     assert not receipt.complete
-    assert "invoke publish" in str(receipt)
+    assert "ancrage publish" in str(receipt)
     if path == "/otel":
         assert len(receipt.missing.items) == CASES
     else:
@@ -355,7 +355,7 @@ async def test_the_dataset_must_be_known_and_hold_the_cases(
 ) -> None:
     with pytest.raises(UsageError, match="--dataset"):
         publish(link(), run)
-    with pytest.raises(UsageError, match="invoke push"):
+    with pytest.raises(UsageError, match="ancrage push"):
         publish(link(), run, "none")
     push(link(), snapshot(tmp_path / "other", 2), "small")
     with pytest.raises(UsageError, match=r"lacks 4 cases of the run \(c0002"):

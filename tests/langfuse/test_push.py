@@ -253,7 +253,7 @@ def test_a_dataset_made_by_hand_gives_cases(
 
 
 def test_versions_and_absent_datasets(link: Link, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="invoke push"):
+    with pytest.raises(UsageError, match="ancrage push"):
         read_dataset(link(), "none")
     push(link(), snapshot(tmp_path / "a", 2), NAME)
     pinned: datetime = read_dataset(link(), NAME).version

@@ -146,7 +146,7 @@ def pull(run: str, dataset: str = "") -> ExitCode:
     print_text(f"{done.path}: {done.items:,} outputs, {done.scores:,} scores")
     for name, count in sorted(done.left_out.items()):
         print_text(f"  left out: {name} ({count:,})")
-    print_text(f"Next: {called(f'report {done.run_id}')}")
+    print_text(f"Next: {called(f'report --run {done.run_id}')}")
     return ExitCode.INCOMPLETE if done.lacking else ExitCode.OK
 
 

@@ -16,6 +16,7 @@ from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, LangfuseError, checked_name
 from ancrage.langfuse.items import KEY, case_digest, note_of, to_case, to_studies
 from ancrage.langfuse.reads import numbered
+from ancrage.program import called
 from ancrage.snapshot import Reject, Snapshot, open_snapshot, write_snapshot
 
 SNAPSHOTS = Path("snapshots")
@@ -106,7 +107,8 @@ def find_dataset(connection: Connection, name: str) -> Record:
     found = find_record(connection, name)
     if found is None:
         raise UsageError(
-            f"Langfuse has no dataset {name!r}; make it with: invoke push SNAPSHOT --dataset {name}"
+            f"Langfuse has no dataset {name!r}; make it with: "
+            f"{called(f'push SNAPSHOT --dataset {name}')}"
         )
     return found
 

@@ -36,6 +36,7 @@ from ancrage.langfuse.scores import (
 )
 from ancrage.langfuse.spans import Experiment, item_spans
 from ancrage.langfuse.target import ENVIRONMENT, KEY, Place, Target, experiment_id, place, run_uid
+from ancrage.program import called
 from ancrage.runs import Item, RunFolder, RunView
 
 Only = Literal["all", "failing"]
@@ -197,7 +198,7 @@ def publish(
         raise UsageError(
             f"dataset {target.dataset!r} lacks {len(absent):,} cases of the run "
             f"({', '.join(absent[:3])}); push its snapshot first: "
-            f"invoke push {view.snapshot.path} --dataset {target.dataset}"
+            f"{called(f'push {view.snapshot.path} --dataset {target.dataset}')}"
         )
     whole = Publication(connection, view, target, cases, only)
     expected = whole.expected()
@@ -283,8 +284,8 @@ def _superseded(
         modes = ", ".join(f"{mode} ({n:,})" for mode, n in Counter(richer).most_common(3))
         raise UsageError(
             f"Langfuse holds more of this run than this record: {len(richer):,} scores by later "
-            f"or fuller scorings: {modes}. Get it with: invoke pull {whole.target.experiment_id}; "
-            "or overwrite it: --force"
+            f"or fuller scorings: {modes}. Get it in another folder: "
+            f"{called(f'pull {whole.target.experiment_id}')}; or overwrite it: --force"
         )
     ids = {score_id(where, s.name): where for where in expected.places.values() for _, s, _ in gone}
     for name, stored, note in gone:

@@ -7,6 +7,7 @@ from ancrage.errors import UsageError
 from ancrage.files import read_model, save_model
 from ancrage.langfuse.readback import Missing
 from ancrage.langfuse.target import Target
+from ancrage.program import called
 from ancrage.runs import RunFolder
 
 RECEIPT = "langfuse.json"
@@ -65,7 +66,7 @@ class Receipt(Frozen):
         return (
             f"not whole in Langfuse: {why}{refused}{moved}\n"
             "the local record is whole; send what is missing with: "
-            f"invoke publish {self.run}"
+            f"{called(f'publish {self.run}')}"
         )
 
 

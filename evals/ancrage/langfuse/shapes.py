@@ -225,9 +225,10 @@ def _turn(message: Any) -> Row | None:
         except ValueError:
             pass  # A form that no API of OpenAI takes: its text is what there is.
         else:
-            if turn.calls or (turn.content and turn.content == text) or turn.role == "tool":
+            more = set(turn.sent or ()) - {"role", "content"}
+            if more and (turn.calls or turn.content == text or turn.role == "tool"):
                 return turn.model_dump(exclude_none=True)
-    if who in ("system", "user", "assistant") and text:
+    if who in ("system", "user", "assistant", "tool") and text:
         return {"role": who, "content": text}
     return None
 
