@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint
+.PHONY: demo test lint docs
 
 demo: .venv/.base  ## Check the demonstration snapshot, offline
 	@$(BIN)/invoke experiment --snapshot snapshots/demo --judges none
@@ -13,6 +13,10 @@ lint: .venv/.dev  ## Format, lint and type-check
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: .venv/.dev  ## Build the documentation into site/
+	$(BIN)/python -m ancrage.setup.reference docs
+	$(BIN)/mkdocs build --quiet
 
 .venv/.base .venv/.dev: .venv/.%: pyproject.toml | .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable .$(if $(filter dev,$*),[dev])

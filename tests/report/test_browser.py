@@ -38,8 +38,14 @@ def focused(page: Page) -> Locator:
     return page.locator(":focus")
 
 
+def visit(page: Page, address: str) -> None:
+    """Open the page and wait until it is drawn."""
+    page.goto(address)
+    expect(page.locator("body[data-ready]")).to_be_visible()
+
+
 def test_the_overview_filters_the_list(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     assert cases(page) == ["bus-001", "hostile-001", "bus-002", "lost-001", "cut-001", "half-001"]
     expect(page.locator("#count")).to_have_text("All 6 answers")
     page.get_by_role("link", name="Wrong respondent").click()
@@ -53,7 +59,7 @@ def test_the_overview_filters_the_list(page: Page, url: str) -> None:
 
 
 def test_each_filter_narrows_and_clear_undoes_them(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.select_option("#show", "unscored")
     assert cases(page) == ["half-001"]
     page.select_option("#show", "clear")
@@ -71,7 +77,7 @@ def test_each_filter_narrows_and_clear_undoes_them(page: Page, url: str) -> None
 
 
 def test_columns_sort_both_ways(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.get_by_role("button", name="Case").click()
     assert cases(page) == sorted(cases(page))
     expect(page.locator("th[aria-sort]")).to_have_attribute("aria-sort", "ascending")
@@ -82,7 +88,7 @@ def test_columns_sort_both_ways(page: Page, url: str) -> None:
 
 
 def test_a_finding_and_its_passage_lead_to_each_other(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.get_by_role("link", name="Que disent les répondants du bus ?").click()
     expect(page.locator("#case h1")).to_have_text("Que disent les répondants du bus ?")
     assert page.locator("#case .answer").text_content() == ANGRY
@@ -98,7 +104,7 @@ def test_a_finding_and_its_passage_lead_to_each_other(page: Page, url: str) -> N
 
 
 def test_an_overlap_goes_round_its_findings(page: Page, url: str) -> None:
-    page.goto(url + "#case=hostile-001")
+    visit(page, url + "#case=hostile-001")
     overlap = page.locator(".answer mark.several")
     overlap.click()
     expect(focused(page)).to_have_id("finding-1")
@@ -107,7 +113,7 @@ def test_an_overlap_goes_round_its_findings(page: Page, url: str) -> None:
 
 
 def test_a_quote_that_passed_shows_its_source(page: Page, url: str) -> None:
-    page.goto(url + "#case=bus-002")
+    visit(page, url + "#case=bus-002")
     expect(page.locator(".findings h2")).to_have_text("No finding")
     page.locator(".answer .passed").click()
     expect(page.locator("#passed-1")).to_contain_text("T0 verbatim")
@@ -115,7 +121,7 @@ def test_a_quote_that_passed_shows_its_source(page: Page, url: str) -> None:
 
 
 def test_everything_can_be_done_from_the_keyboard(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.keyboard.press("j")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("k")
@@ -148,14 +154,13 @@ def test_everything_can_be_done_from_the_keyboard(page: Page, url: str) -> None:
 
 
 def test_focus_can_be_seen(page: Page, url: str) -> None:
-    page.goto(url)
-    expect(page.locator("body[data-ready]")).to_be_visible()
+    visit(page, url)
     page.keyboard.press("j")
     assert focused(page).evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
 
 
 def test_a_deep_link_survives_a_reload(page: Page, url: str) -> None:
-    page.goto(url + "#case=bus-001&mode=unknown_ref&show=findings")
+    visit(page, url + "#case=bus-001&mode=unknown_ref&show=findings")
     for _ in range(2):
         expect(page.locator("#case .meta")).to_contain_text("bus-001")
         expect(page.locator("#place")).to_have_text("1 of 2")
@@ -164,12 +169,12 @@ def test_a_deep_link_survives_a_reload(page: Page, url: str) -> None:
 
 
 def test_a_link_to_an_answer_that_is_not_there_says_so(page: Page, url: str) -> None:
-    page.goto(url + "#case=nobody")
+    visit(page, url + "#case=nobody")
     expect(page.get_by_role("alert")).to_have_text("There is no answer nobody in this report.")
 
 
 def test_hostile_text_stays_text(page: Page, url: str) -> None:
-    page.goto(url + "#case=hostile-001")
+    visit(page, url + "#case=hostile-001")
     expect(page.locator("#case h1")).to_have_text("<img src=x onerror=alert(1)> [red]?")
     text = page.locator("#case .answer").text_content() or ""
     assert "<script>window.broken = 1</script></script><!-- ]]> <img src=x" in text
@@ -182,17 +187,17 @@ def test_hostile_text_stays_text(page: Page, url: str) -> None:
 
 
 def test_context_and_reasons_can_be_read(page: Page, url: str) -> None:
-    page.goto(url + "#case=bus-001")
+    visit(page, url + "#case=bus-001")
     page.locator("#case .context > summary").click()
     expect(page.locator(".turn .said")).to_have_text("Bonjour <i>toi</i>")
     expect(page.locator(".context")).to_contain_text("trace-bus-001")
     page.locator(".tool summary").click()
     expect(page.locator(".tool")).to_contain_text('"n": 2')
-    page.goto(url + "#case=lost-001")
+    visit(page, url + "#case=lost-001")
     expect(page.locator("#case .notice")).to_have_text(
         "missing: recorded as missing in the snapshot"
     )
-    page.goto(url + "#case=half-001")
+    visit(page, url + "#case=half-001")
     expect(page.locator(".scores .unscored")).to_contain_text("the case names no study")
 
 
@@ -202,7 +207,7 @@ def test_colours_follow_the_system_and_the_button(page: Page, url: str) -> None:
         return sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
 
     page.emulate_media(color_scheme="light")
-    page.goto(url)
+    visit(page, url)
     assert not dark()
     page.emulate_media(color_scheme="dark")
     assert dark()
@@ -215,26 +220,26 @@ def test_colours_follow_the_system_and_the_button(page: Page, url: str) -> None:
 def test_a_narrow_screen_never_scrolls_sideways(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 380, "height": 800})
     for place in ("", "#case=bus-001", "#case=hostile-001"):
-        page.goto(url + place)
+        visit(page, url + place)
         expect(page.locator("#home")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 380
 
 
 def test_a_long_list_is_drawn_as_needed(page: Page, long_url: str) -> None:
-    page.goto(long_url)
+    visit(page, long_url)
     expect(page.locator("#count")).to_have_text("All 400 answers")
     assert cases(page)[0] == "c-0399"
     assert len(cases(page)) < 400
     page.locator("#more").scroll_into_view_if_needed()
     expect(page.locator("#rows tr").nth(200)).to_be_attached()
-    page.goto(long_url + "#case=c-0390")
+    visit(page, long_url + "#case=c-0390")
     expect(page.locator("#case h1")).to_be_visible()
     page.keyboard.press("Escape")
     expect(focused(page)).to_have_text("Question 390 ?")
 
 
 def test_paper_shows_the_answer_without_the_controls(page: Page, url: str) -> None:
-    page.goto(url + "#case=bus-001")
+    visit(page, url + "#case=bus-001")
     page.emulate_media(media="print", color_scheme="dark")
     colour = "getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(colour) == "rgb(255, 255, 255)"
@@ -263,8 +268,7 @@ def test_the_file_is_replaced_in_one_step(url: str) -> None:
 @pytest.mark.parametrize("width", [390, 820, 1024, 1300])
 def test_nothing_is_cut_at_any_width(page: Page, url: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(url)
-    expect(page.locator("body[data-ready]")).to_be_visible()
+    visit(page, url)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     row = page.locator('#rows tr[data-id="bus-001"]')
     for part in (".asked", ".tags", ".study", ".state", ".id"):
@@ -278,7 +282,7 @@ def test_nothing_is_cut_at_any_width(page: Page, url: str, width: int) -> None:
 
 
 def test_hits_of_a_search_are_marked(page: Page, url: str) -> None:
-    page.goto(url + "#case=bus-001&q=velo")
+    visit(page, url + "#case=bus-001&q=velo")
     expect(page.locator("#place")).to_contain_text("of")
     expect(page.locator("#case h1")).to_be_visible()
     page.wait_for_function("CSS.highlights.has('hit')")
@@ -288,7 +292,7 @@ def test_hits_of_a_search_are_marked(page: Page, url: str) -> None:
 
 
 def test_a_reason_leads_to_the_answers_it_holds_for(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.get_by_text("Why answers were not scored").click()
     page.locator(".reasons tr", has_text="the case names no study").get_by_role("link").click()
     expect(page.locator("#count")).to_have_text("1 of 6 answers")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -255,3 +256,19 @@ def test_nothing_printed_in_github_actions_acts_as_a_command(
     console(file).print("::warning::also this", "\x1b[2J")
     assert not re.search(r"(?m)^\s*::|##\[|\x1b", file.getvalue())
     assert "∶:error::hostile" in file.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+def test_no_name_is_in_pieces_at_any_width(
+    run: RunFolder, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    file = io.StringIO()
+    report = read_report(run)
+    show(overview(report), console(file))
+    text = file.getvalue()
+    assert max(map(cell_len, text.splitlines())) <= width
+    for row in report.modes:
+        assert row.mode.name in text
+        if row.scored:
+            assert f"{row.failing}/{row.scored} = " in text

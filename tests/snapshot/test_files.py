@@ -334,7 +334,7 @@ def test_another_package_can_offer_a_source(
     [
         ("[sources.p]\nanswers = 'a.jsonl'", r"\[sources.p\] type: missing"),
         ("[sources.p]\ntype = 'excel'", r"\[sources.p\] type: unknown 'excel'; known: jsonl, sql"),
-        ("[sources.p]\ntype = 'jsonl'", r"\[sources.p\] answers: Field required"),
+        ("[sources.p]\ntype = 'jsonl'", r"\[sources.p\] answers: is missing"),
         ("[sources.p]\ntype = 'jsonl'\nanswers = 'a'\nfeilds = 1", r"\[sources.p\] feilds"),
         ("[sources.p]\n[sources.q]\n", r"name a source .*p, q"),
         ("", r"name a source .*none is configured"),

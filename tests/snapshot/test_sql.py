@@ -266,7 +266,7 @@ def test_bad_address_is_one_line_without_the_password(
     ("change", "message"),
     [
         ({"answers": {}}, r"\[sources.survey\] answers: .*either a query or a table"),
-        ({"url": "postgresql://u:p@h/d"}, r"\[sources.survey\] url: Extra inputs"),
+        ({"url": "postgresql://u:p@h/d"}, r"\[sources.survey\] url: is no field"),
         ({"answers": {"table": "a", "fields": {"timezone": "Mars"}}}, "unknown time zone"),
     ],
 )

@@ -129,7 +129,7 @@ def test_missing_file_is_refused(snapshot: Snapshot) -> None:
         ("{}", "snapshot format None"),
         ("[]", "snapshot format None"),
         ("{", "not JSON"),
-        ('{"format": 1}', "created: Field required"),
+        ('{"format": 1}', "created: is missing"),
         (None, "not a snapshot"),
     ],
 )
@@ -197,7 +197,7 @@ def test_damaged_case_names_file_line_and_field(snapshot: Snapshot) -> None:
     del broken["input"]
     file.write_text("\n".join([lines[0], json.dumps(broken), lines[2]]))
     edited = open_snapshot(snapshot.path, verify=False)
-    with pytest.raises(UsageError, match=r"cases.jsonl:2: input: Field required"):
+    with pytest.raises(UsageError, match=r"cases.jsonl:2: input: is missing"):
         list(edited.cases())
 
 

@@ -185,9 +185,9 @@ def test_a_file_of_answers(workplace: Path, capfd: pytest.CaptureFixture[str]) -
     assert re.search(r"unreadable lines +4\n", out)
     for fault in (
         "f.jsonl:7: id: 'a' occurs twice",
-        "f.jsonl:8: answer: Field required",
+        "f.jsonl:8: answer: is missing",
         "f.jsonl:9: value: Invalid JSON",
-        "f.jsonl:10: y: Extra inputs",
+        "f.jsonl:10: y: is no field",
     ):
         assert fault in out
     assert "f.verified.jsonl exists" in error

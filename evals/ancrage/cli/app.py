@@ -81,9 +81,10 @@ def _unknown(name: str) -> None:
 
 
 def _run(command: Command, arguments: Sequence[str]) -> int:
-    entry = _Entry(command)
     try:
-        code = entry.main(list(arguments), f"ancrage {command.name}", standalone_mode=False)
+        code = entry(command).main(
+            list(arguments), f"ancrage {command.name}", standalone_mode=False
+        )
     except click.ClickException as error:
         say(f"{command.name}: {explain(error)} (see: ancrage {command.name} --help)")
         return ExitCode.WRONG_USE
@@ -95,7 +96,7 @@ def _run(command: Command, arguments: Sequence[str]) -> int:
 class _Entry(click.Command):
     """A command's options and help, as click sees them."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, width: int) -> None:
         super().__init__(
             command.name,
             params=list(command.parameters),
@@ -103,7 +104,7 @@ class _Entry(click.Command):
             callback=lambda **values: command.run(values),
             context_settings={
                 "help_option_names": list(_HELP),
-                "terminal_width": _width(),
+                "terminal_width": width,
                 "max_content_width": _MOST_WIDTH,
             },
             add_help_option=True,
@@ -122,6 +123,11 @@ class _Entry(click.Command):
         super().format_options(ctx, formatter)
         with formatter.section("Example"):
             formatter.write_text(f"ancrage {self._command.example}")
+
+
+def entry(command: Command, width: int | None = None) -> click.Command:
+    """The command as click reads it; its help is ``width`` wide (default: as the terminal is)."""
+    return _Entry(command, width or _width())
 
 
 def _overview() -> None:

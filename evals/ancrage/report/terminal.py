@@ -3,12 +3,12 @@
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
@@ -20,7 +20,7 @@ from ancrage.report.data import Report, Section, rate, read_report, share
 from ancrage.report.html import write_html
 from ancrage.report.payload import answer_text
 from ancrage.report.text import diagnosis, excerpt, line, visible
-from ancrage.runs import Item, RunFolder
+from ancrage.runs import Item, ModeSummary, RunFolder
 
 PIPED_WIDTH = 100
 """Columns when the output is not a terminal and ``COLUMNS`` says nothing."""
@@ -119,7 +119,7 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
         yield Text(f"{problem[0].upper()}{problem[1:]}.", "bold yellow")
     yield Text()
     if report.modes:
-        yield _table(report)
+        yield _Modes(report.modes)
         yield Text()
     else:
         yield Text(f"No evaluator has scored this run: {called('score RUN')}", "yellow")
@@ -162,22 +162,46 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
         yield Text(line(report.unread), "bold yellow")
 
 
-def _table(report: Report) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold")
-    table.add_column("Answers", justify="right", no_wrap=True)
-    table.add_column("Findings", justify="right", no_wrap=True)
-    table.add_column("Rate among scored answers", no_wrap=True)
-    table.add_column("Unscored", justify="right", no_wrap=True)
-    for row in report.modes:
-        table.add_row(
-            row.mode.name,
-            Text(str(row.failing), "bold red" if row.failing else "green"),
-            f"{row.total:g}",
-            rate(row),
-            Text(str(row.unscored), "yellow" if row.unscored else ""),
-        )
-    return table
+class _Modes:
+    """A row a failure mode, with as many columns as there is room for; never a name in pieces."""
+
+    def __init__(self, rows: Sequence[ModeSummary]) -> None:
+        self.rows = rows
+
+    def __rich_console__(self, out: Console, options: ConsoleOptions) -> RenderResult:
+        for table in (self._table(full=True), self._table(full=False)):
+            if out.measure(table, options=options.update(width=1000)).maximum <= options.max_width:
+                yield table
+                return
+        for row in self.rows:
+            yield Text(line(row.mode.name), _style(row))
+            counts = f"{row.total:g} findings, {row.unscored} unscored"
+            yield Padding(Text(rate(row), overflow="fold"), (0, 0, 0, 2))
+            yield Padding(Text(counts, "yellow" if row.unscored else "dim"), (0, 0, 0, 2))
+
+    def _table(self, *, full: bool) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        table.add_column("Failure mode", no_wrap=True)
+        if full:
+            table.add_column("Answers", justify="right", no_wrap=True)
+        table.add_column("Findings", justify="right", no_wrap=True)
+        table.add_column("Rate among scored answers" if full else "Rate", no_wrap=True)
+        table.add_column("Unscored", justify="right", no_wrap=True)
+        for row in self.rows:
+            cells = [Text(line(row.mode.name))]
+            if full:
+                cells.append(Text(str(row.failing), _style(row)))
+            cells += [
+                Text(f"{row.total:g}"),
+                Text(rate(row), "" if full else _style(row)),
+                Text(str(row.unscored), "yellow" if row.unscored else ""),
+            ]
+            table.add_row(*cells)
+        return table
+
+
+def _style(row: ModeSummary) -> str:
+    return "bold red" if row.failing else "green"
 
 
 def _reasons(report: Report) -> Iterator[RenderableType]:

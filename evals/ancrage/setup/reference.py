@@ -1,7 +1,7 @@
 """Every table and field of the configuration, from the models that validate it.
 
-``python -m ancrage.setup.reference docs`` writes ``configuration.md`` and
-``evals.schema.json`` into that folder.
+``python -m ancrage.setup.reference docs`` writes ``configuration.md``, ``evals.schema.json``
+and ``commands.md`` into that folder.
 """
 
 import ast
@@ -244,8 +244,26 @@ def docstrings(model: type[BaseModel]) -> dict[str, str]:
     return found
 
 
+def commands() -> str:
+    """The help of every command as a page."""
+    import click
+
+    from ancrage.cli import GROUPS, find_command
+    from ancrage.cli.app import entry
+
+    lines = ["# Commands", "", "`ancrage COMMAND --help` shows the same on the terminal."]
+    for title, group in GROUPS.items():
+        lines += ["", f"## {title}"]
+        for name in group:
+            command = entry(find_command(name), width=88)
+            context = click.Context(command, info_name=f"ancrage {name}", terminal_width=88)
+            lines += ["", f"### {name}", "", "```text", command.get_help(context), "```"]
+    return "\n".join(lines) + "\n"
+
+
 def main(folder: Path) -> None:
-    """Write both files."""
+    """Write the three files."""
+    (folder / "commands.md").write_text(commands(), encoding="utf-8")
     (folder / "configuration.md").write_text(markdown(), encoding="utf-8")
     text = json.dumps(schema(), ensure_ascii=False, indent=1) + "\n"
     (folder / "evals.schema.json").write_text(text, encoding="utf-8")

@@ -305,7 +305,11 @@
   }
 
   /* --- going from one to the other --------------------------------------------------------- */
+  let routes = 0;
+
   async function route() {
+    const mine = routes += 1;
+    delete document.body.dataset.ready;
     view = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
     drawList();
     const index = view.case ? number.get(view.case) : undefined;
@@ -314,9 +318,8 @@
     $("unknown").hidden = open || !view.case;
     $("unknown").textContent = `There is no answer ${view.case} in this report.`;
     if (open && rows[index] !== was) {
-      const asked = view.case;
       const body = await bodyOf(index);
-      if (view.case !== asked) return;
+      if (mine !== routes) return;
       drawCase(rows[index], body);
       scrollTo(0, 0);
     }
@@ -345,6 +348,7 @@
       if (was) focusRow(was.id);
     }
     markAll();
+    document.body.dataset.ready = "true";
   }
 
   const markAll = () => markHits(openCase ? $("case") : $("rows"), words(view.q));
@@ -431,5 +435,4 @@
   addEventListener("beforeprint", () => { while (!openCase && drawn < Math.min(shown.length, 2000)) drawMore(); });
   setTheme(rememberedTheme());
   await route();
-  document.body.dataset.ready = "true";
 })();
