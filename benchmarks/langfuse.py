@@ -23,11 +23,10 @@ from langfuse import Evaluation, Langfuse
 from ancrage.domain import Case, Output, OutputState
 from ancrage.evaluator import Subject
 from ancrage.langfuse.connection import Connection, Credentials, Settings
-from ancrage.langfuse.experiment import Tracing, open_session
 from ancrage.langfuse.items import to_case
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt
-from ancrage.langfuse.target import KEY
+from ancrage.langfuse.session import Follower, open_session
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot
 from ancrage.studies import Studies
@@ -86,22 +85,23 @@ def serving(slow: float = 0.0) -> Iterator[tuple[Connection, Callable[[], dict[s
 def ours(connection: Connection, dataset: str, root: Path, name: str, produce: Any) -> Receipt:
     """An experiment as ``invoke experiment --dataset`` makes it."""
     session = open_session(connection, dataset)
-    details: dict[str, Any] = {KEY: session.target(name).model_dump(mode="json")}
-    folder = create_run(session.snapshot, kind="audit", name=name, root=root, details=details)
-    tracing = Tracing(session, folder)
-    asyncio.run(_run(folder, session.snapshot, tracing, produce))
-    return tracing.finish()
+    folder = create_run(
+        session.snapshot, kind="audit", name=name, root=root, details=session.details(name)
+    )
+    with Follower(session, folder) as follower:
+        asyncio.run(_run(folder, session.snapshot, follower, produce))
+    return follower.finish()
 
 
-async def _run(folder: RunFolder, data: Snapshot, tracing: Tracing, produce: Any) -> None:
+async def _run(folder: RunFolder, data: Snapshot, follower: Follower, produce: Any) -> None:
     await run_experiment(
         folder,
         data.cases(),
-        tracing.traced(produce),
+        produce,
         EVALUATORS,
         Studies(data),
         concurrency=CONCURRENCY,
-        drive=tracing.drive,
+        on_item=follower.on_item,
     )
 
 
