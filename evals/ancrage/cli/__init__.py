@@ -15,12 +15,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "show": "report",
     },
     "Another model, prompt or scorer": {
-        "cases": "replay",
         "replay": "replay",
         "migrate": "replay",
-        "preflight": "replay",
         "score": "experiment",
-        "judge": "judges",
         "label": "judges",
         "calibrate": "judges",
         "verify": "verify",

@@ -116,22 +116,30 @@ def experiment(
 @command(
     help={
         "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
-        "judges": OPTIONS["judges"],
+        **OPTIONS,
         "scorers": _SCORERS,
+        "resume": "Take up the newest scoring by the same evaluators that was interrupted.",
         "concurrency": "Answers evaluated at once.",
     },
 )
 def score(
     run: str,
     judges: str = "none",
+    judge_repeat: Count = 1,
     scorers: str = "",
+    dry_run: bool = False,
+    resume: bool = False,
     concurrency: Count = 8,
+    budget_tokens: Size | None = None,
+    budget_cost: Amount | None = None,
+    no_cache: bool = False,
 ) -> ExitCode:
-    """Score a run's outputs again with today's checks.
+    """Score a run's outputs again with today's checks, and with judges if any are named.
 
-    The older scorings stay beside the new one.
+    Nothing is generated anew; the older scorings stay beside the new one.
 
-    Exits 3 when the run, or its scoring, is incomplete: the outputs that there are get scored.
+    Exits 3 when the run, or its scoring, is incomplete (the outputs that there are get scored),
+    or a judge gave fewer of its verdicts than [judges] min_coverage asks.
     """
     import asyncio
 
@@ -142,12 +150,19 @@ def score(
 
     folder = find_run(run)
     data = folder.snapshot()
+    models = None
+    if judges != "none" or scorers:
+        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    chosen = select(judges, scorers, models=models, judge_repeat=judge_repeat)
+    if dry_run:
+        return print_estimate(data, chosen, folder)
     with track("Scoring", data.manifest.counts.kept) as advance:
         asyncio.run(
             score_run(
                 folder,
-                select(judges, scorers),
+                chosen,
                 Studies(data),
+                resume=resume,
                 concurrency=concurrency,
                 on_item=lambda *_: advance(),
             )

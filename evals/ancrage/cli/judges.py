@@ -1,4 +1,4 @@
-"""LLM judges: ``judge``, ``label``, ``calibrate``, and what ``experiment`` shares with them."""
+"""LLM judges: ``label``, ``calibrate``, and what ``experiment`` shares with them."""
 
 from typing import TYPE_CHECKING
 
@@ -26,60 +26,6 @@ OPTIONS = {
     "no-cache": "Call the model also where an answer to the very same call is on disk.",
 }
 """Help of the options that every command with judges takes."""
-
-
-@command(
-    help={
-        **OPTIONS,
-        "run": "Run whose outputs to judge: its id, its beginning, its folder, or 'latest'.",
-        "judges": "Judges to run: three, one, or names with commas between (default: three).",
-        "concurrency": "Answers judged at once.",
-    }
-)
-def judge(
-    run: str,
-    judges: str = "three",
-    judge_repeat: Count = 1,
-    dry_run: bool = False,
-    concurrency: Count = 8,
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
-) -> ExitCode:
-    """Judge a run's stored outputs with LLM judges.
-
-    The older scorings stay beside the new one; nothing is generated anew.
-
-    Exits 3 when a judge gave fewer of its verdicts than [judges] min_coverage asks.
-    """
-    import asyncio
-
-    from ancrage.judges import load_judges
-    from ancrage.report.terminal import print_run
-    from ancrage.runs import find_run, score_run
-    from ancrage.runs.progress import track
-    from ancrage.studies import Studies
-
-    if judges == "none":
-        raise UsageError("--judges none judges nothing: give three, one, or names")
-    folder = find_run(run)
-    data = folder.snapshot()
-    models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
-    chosen = load_judges(judges, models, repeats=judge_repeat)
-    if dry_run:
-        return print_estimate(data, chosen, folder)
-    with track("Judging", data.manifest.counts.kept) as advance:
-        asyncio.run(
-            score_run(
-                folder,
-                chosen,
-                Studies(data),
-                concurrency=concurrency,
-                on_item=lambda *_: advance(),
-            )
-        )
-    print_run(folder, html=folder.path / "report.html")
-    return print_accounts(folder)
 
 
 @command(
@@ -326,4 +272,4 @@ def _print_judges(folder: "RunFolder", scoring: "ScoringFolder") -> ExitCode:
     return ExitCode.INCOMPLETE if short else ExitCode.OK
 
 
-tasks = (judge, label, calibrate)
+tasks = (label, calibrate)

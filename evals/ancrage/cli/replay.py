@@ -1,48 +1,19 @@
-"""Ask the recorded questions again: ``cases``, ``replay``, ``migrate`` and ``preflight``."""
+"""Ask the recorded questions again: ``replay`` and ``migrate``."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ancrage.cli.shell import Amount, Count, Size, command
+from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ancrage.llm import LLM, Budget
     from ancrage.replay.session import Session
     from ancrage.report.data import Report, Section
     from ancrage.runs import RunFolder
-
-
-@command(
-    help={
-        "snapshot": "Folder of the snapshot whose cases to regenerate.",
-        "out": "Folder to write (default: the snapshot's name with -cases).",
-    }
-)
-def cases(snapshot: str, out: str = "") -> ExitCode:
-    """Render today's system prompt into the cases.
-
-    All the rest stays frozen. Calls no model.
-
-    Exits 3 when the prompt of a case could not be rendered; that case is set aside.
-    """
-    from pathlib import Path
-
-    from ancrage.config import load
-    from ancrage.replay import load_assistant, regenerate
-    from ancrage.report.terminal import console
-    from ancrage.snapshot import open_snapshot
-
-    data = open_snapshot(snapshot)
-    path = Path(out) if out else data.path.with_name(f"{data.path.name}-cases")
-    counts = regenerate(data, load_assistant(load()), path).counts
-    console().print(
-        f"{path}: {counts.kept} cases"
-        + (f", {counts.rejected} set aside in {path / 'rejects.jsonl'}" if counts.rejected else "")
-    )
-    return ExitCode.INCOMPLETE if counts.rejected else ExitCode.OK
 
 
 _COMMON = {
@@ -53,10 +24,9 @@ _COMMON = {
     "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
     "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
     "scorers": "Scorers to add, commas between: abstention, hallucination, nli (default: none).",
-    "concurrency": "Calls under way at once.",
-    "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
-    "budget-cost": "Stop before this much money is spent, by [prices] (default: no bound).",
-    "no-cache": "Call the model also where an answer to the very same call is on disk.",
+    **MODEL_OPTIONS,
+    "dry-run": "Say what would be sent and how much it would take, ask the endpoint with a tiny "
+    "call whether it takes the parameters (unless --no-preflight), and stop.",
     "no-preflight": "Do not ask the endpoint first whether it takes the parameters.",
     "run-name": "Name of the replay (default: time and model).",
 }
@@ -67,6 +37,8 @@ _COMMON = {
         **_COMMON,
         "model": "A tier of the configuration, or a model (default: the assistant's tier).",
         "repeat": "How many times each case is replayed, each its own run.",
+        "drop": "Parameter not to send, whatever production sent; can be repeated.",
+        "out": "With --dry-run: write the snapshot with today's prompts to this folder.",
         "mock": "JSON file of known answers to use instead of a model.",
         "resume": "Continue this replay instead of starting one: its name, a run, or 'latest'.",
     }
@@ -78,6 +50,7 @@ def replay(
     params: str = "production",
     prompt: str = "live",
     tools: str = "",
+    drop: "list[str] | None" = None,
     repeat: Count = 1,
     judges: str = "none",
     scorers: str = "",
@@ -86,6 +59,8 @@ def replay(
     budget_cost: Amount | None = None,
     no_cache: bool = False,
     no_preflight: bool = False,
+    dry_run: bool = False,
+    out: str = "",
     mock: str = "",
     run_name: str = "",
     resume: str = "",
@@ -94,8 +69,9 @@ def replay(
 
     Tools stay frozen; the answers are checked like recorded ones.
 
-    Exits 0 when every case has an output and its scores, 3 when the replay is incomplete or
-    calls failed; --resume makes those again.
+    Exits 0 when every case has an output and its scores, 3 when the replay is incomplete, calls
+    failed (--resume makes those again), or fewer cases have a whole answer than [replay]
+    min_answered asks.
     """
     from pathlib import Path
 
@@ -109,7 +85,7 @@ def replay(
     config = load()
     assistant = load_assistant(config)
     if resume:
-        chosen = snapshot or model or endpoint or mock or run_name or tools
+        chosen = snapshot or model or endpoint or mock or run_name or tools or drop or dry_run
         if chosen or (params, prompt, repeat) != ("production", "live", 1):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         folders = find_replays(resume)
@@ -129,19 +105,25 @@ def replay(
             prompt=prompt,
             params=params,
             tools=tools,
+            drop=drop or (),
         )
         folders = []
+    budget = _budget(budget_tokens, budget_cost)
+    check = not (no_preflight or answers)
+    if dry_run:
+        return _dry_run([session], budget, repeat, check, out)
+    if check:
+        _preflight([session], budget)
     runs = _run(
         session,
         folders,
-        _client(concurrency, _budget(budget_tokens, budget_cost), no_cache),
+        _client(concurrency, budget, no_cache),
         name=run_name,
         repeats=repeat,
         judges=judges,
         scorers=scorers,
         concurrency=concurrency,
         mock=answers,
-        check=not (no_preflight or answers),
     )
     for folder in runs:
         _show(folder)
@@ -172,15 +154,12 @@ def _run(
     scorers: str,
     concurrency: int,
     mock: "Path | None",
-    check: bool,
 ) -> "list[RunFolder]":
-    """Ask the endpoint, start the runs unless they were begun already, and fill them."""
+    """Start the runs unless they were begun already, and fill them."""
     import asyncio
 
     from ancrage.evaluators import select
     from ancrage.llm import CACHE, Models
-    from ancrage.llm.preflight import preflight as ask
-    from ancrage.llm.preflight import refuse
     from ancrage.replay.session import carry_out, start
     from ancrage.runs.progress import track
 
@@ -191,10 +170,6 @@ def _run(
 
     async def work() -> "list[RunFolder]":
         async with llm:
-            if check:
-                for tier in session.tiers:
-                    llm.ready(tier)
-                refuse(await ask(llm, session.tiers, tools=session.assistant.tools))
             folders = begun or start(session, name=name, repeats=repeats, mock=mock)
             with track("Replaying", session.plan.cases * len(folders)) as advance:
                 await carry_out(
@@ -210,6 +185,55 @@ def _run(
             return folders
 
     return asyncio.run(work())
+
+
+def _preflight(sessions: "Sequence[Session]", budget: "Budget", *, fresh: bool = False) -> None:
+    """Ask the endpoints of all sides whether they take what will be sent.
+
+    Raises:
+        UsageError: one does not, in its own words; nothing else was sent then.
+    """
+    import asyncio
+
+    from ancrage.llm import LLM
+    from ancrage.llm.preflight import TABLE, preflight, refuse
+
+    async def ask() -> None:
+        async with LLM.configured(budget=budget) as llm:
+            for session in sessions:
+                for tier in session.tiers:
+                    llm.ready(tier)
+            for session in reversed(sessions):  # the side that is new is likelier to refuse
+                table = None if fresh else TABLE
+                checks = preflight(llm, session.tiers, tools=session.assistant.tools, table=table)
+                refuse(await checks)
+
+    asyncio.run(ask())
+
+
+def _dry_run(
+    sessions: "Sequence[Session]", budget: "Budget", repeats: int, check: bool, out: str = ""
+) -> ExitCode:
+    """Print what would be sent; INCOMPLETE when a case has no prompt."""
+    from pathlib import Path
+
+    from ancrage.replay import regenerate
+    from ancrage.replay.summary import planned
+    from ancrage.report.terminal import console
+    from ancrage.report.text import line
+
+    to = console()
+    for session in sessions:
+        for subject, words, loud in planned(session, repeats):
+            to.print(f"{subject}: {line(words)}", style="bold yellow" if loud else None)
+    if out:
+        counts = regenerate(sessions[0].snapshot, sessions[0].assistant, Path(out)).counts
+        to.print(f"{out}: {counts.kept} cases with today's prompts, {counts.rejected} set aside")
+    if check:
+        _preflight(sessions, budget, fresh=True)
+        to.print("Preflight: accepted")
+    missing = any(session.plan.prompt_failed for session in sessions)
+    return ExitCode.INCOMPLETE if missing else ExitCode.OK
 
 
 def _write_page(folder: "RunFolder", extra: "tuple[Section, ...]" = ()) -> "Report":
@@ -238,13 +262,17 @@ def _show(folder: "RunFolder") -> None:
 def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
     """The exit code; says how to go on where something is left to do."""
     from ancrage.cli.judges import print_accounts
-    from ancrage.replay.session import failed_calls
+    from ancrage.config import load
+    from ancrage.replay.session import failed_calls, too_few_answers
     from ancrage.report.terminal import console
 
     judged = max([print_accounts(folder) for folder in folders])
     failed = sum(failed_calls(folder) for folder in folders)
+    short = [words for folder in folders if (words := too_few_answers(folder, load()))]
+    for words in short:
+        console().print(words, style="bold red", soft_wrap=True)
     if failed == 0 and all(folder.run.state == "complete" for folder in folders):
-        return judged
+        return ExitCode.INCOMPLETE if short else judged
     words = f"Cases that failed: {failed}" if failed else "Incomplete"
     console().print(f"{words}; go on with: {again}", style="bold red", soft_wrap=True)
     return ExitCode.INCOMPLETE
@@ -255,6 +283,9 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
         **_COMMON,
         "models": "The model to leave: a tier of the configuration, or a model.",
         "against": "The model to go to, likewise.",
+        "params": "As for replay; two with a comma between for the old and the new model, such as "
+        "production,tier (default: production).",
+        "drop": "Parameter not to send to the new model; can be repeated.",
         "repeat": "How many times each case is replayed with each model.",
     }
 )
@@ -266,6 +297,7 @@ def migrate(
     params: str = "production",
     prompt: str = "live",
     tools: str = "",
+    drop: "list[str] | None" = None,
     repeat: Count = 2,
     judges: str = "none",
     scorers: str = "",
@@ -274,6 +306,7 @@ def migrate(
     budget_cost: Amount | None = None,
     no_cache: bool = False,
     no_preflight: bool = False,
+    dry_run: bool = False,
     run_name: str = "",
 ) -> ExitCode:
     """Replay with two models and say what would change.
@@ -304,7 +337,12 @@ def migrate(
     everything: list[RunFolder] = []
     groups = [f"{base}-{label(model)}" for model in (models, against)]
     sides: list[tuple[Session, list[RunFolder]]] = []
-    for group, model in zip(groups, (models, against), strict=True):
+    policies = params.split(",")
+    if len(policies) > 2:
+        raise UsageError(f"--params {params}: give one, or two for the old and the new model")
+    for group, model, policy, dropped in zip(
+        groups, (models, against), (policies[0], policies[-1]), ((), drop or ()), strict=True
+    ):
         session = prepare(
             config,
             data,
@@ -312,13 +350,19 @@ def migrate(
             model=model,
             endpoint=endpoint,
             prompt=prompt,
-            params=params,
+            params=policy,
             tools=tools,
+            drop=dropped,
         )
         begun = find_replays(group) if group in known else []
         if begun:
             take_up(session, begun, repeat)
         sides.append((session, begun))
+    sessions = [session for session, _ in sides]
+    if dry_run:
+        return _dry_run(sessions, budget, repeat, not no_preflight)
+    if not no_preflight:
+        _preflight(sessions, budget)
     for group, (session, begun) in zip(groups, sides, strict=True):
         everything += _run(
             session,
@@ -330,7 +374,6 @@ def migrate(
             scorers=scorers,
             concurrency=concurrency,
             mock=None,
-            check=not no_preflight,
         )
     found = migration(*(find_group(group) for group in groups))
     for folder in everything:
@@ -339,38 +382,6 @@ def migrate(
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
     again = called(f"migrate {models} {against} --run-name {base}")
     return _conclude(everything, f"{again} and the same other choices")
-
-
-@command(help={})
-def preflight() -> ExitCode:
-    """Check that endpoints take their tier's parameters.
-
-    Makes one tiny call for each tier.
-
-    Exits 2 when one refuses.
-    """
-    import asyncio
-
-    from rich.table import Table
-
-    from ancrage.config import load
-    from ancrage.llm import LLM, read_tiers
-    from ancrage.llm.preflight import preflight as ask
-    from ancrage.report.terminal import console
-
-    async def check() -> list[Any]:
-        async with LLM.configured() as llm:
-            if not llm.tiers:
-                raise UsageError("no tier in the configuration: add [tiers.NAME] to evals.toml")
-            return await ask(llm, llm.tiers.values(), table=None)
-
-    table = Table("Tier", "Model", "Endpoint", "Parameters", "Answer")
-    checks = asyncio.run(check())
-    for name, each in zip(read_tiers(load()), checks, strict=True):
-        parameters = ", ".join(f"{key} {value}" for key, value in each.parameters.items())
-        table.add_row(name, each.model, each.endpoint, parameters, each.words or "accepted")
-    console().print(table)
-    return ExitCode.OK if all(each.accepted for each in checks) else ExitCode.WRONG_USE
 
 
 def _newest() -> str:
@@ -382,4 +393,4 @@ def _newest() -> str:
     return str(max(found, key=lambda path: (path / "manifest.json").stat().st_mtime))
 
 
-tasks = (cases, replay, migrate, preflight)
+tasks = (replay, migrate)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from ancrage.domain import Case, Frozen, JsonValue
 from ancrage.errors import AncrageError, UsageError, describe
 from ancrage.llm import Tier, recorded_parameters
+from ancrage.llm.estimate import BYTES_A_TOKEN
 from ancrage.replay.assistant import Assistant
 from ancrage.replay.frozen import Policy
 from ancrage.replay.history import messages_of
@@ -93,6 +94,10 @@ class Plan(Frozen):
     history_put_otherwise: int = 0
     """Cases whose history holds the result of a tool whose call was not recorded."""
     production_models: dict[str, int] = {}
+    calls: int = 0
+    """The fewest calls that one repeat takes: a second one where tools were called."""
+    input_tokens: int = 0
+    """What these take in, at three bytes a token."""
 
     @property
     def overridden(self) -> int:
@@ -206,6 +211,12 @@ def make_plan(
         sets[identity] = sets.get(identity, 0) + 1
         tiers[identity[0]] = sent
         models[case.provenance.model or "unknown"] += 1
+        rounds = 2 if case.input.tool_calls else 1
+        counts["calls"] += rounds
+        text = case.input.question + "".join(turn.shown for turn in case.input.history)
+        given = _json([call.model_dump(mode="json") for call in case.input.tool_calls])
+        size = rounds * (len(text.encode()) + len((case.input.system_prompt or "").encode()))
+        counts["bytes"] += size + (len(given.encode()) if rounds > 1 else 0)
     if not counts["cases"]:
         raise UsageError("the snapshot has no case to replay")
     if failure and counts["failed"] == counts["cases"]:
@@ -238,6 +249,8 @@ def make_plan(
         echoed=dict(echoed),
         history_put_otherwise=counts["history"],
         production_models=dict(models.most_common()),
+        calls=counts["calls"],
+        input_tokens=counts["bytes"] // BYTES_A_TOKEN,
     ), tuple(tiers.values())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from ancrage.config import Config
 from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
@@ -32,6 +32,8 @@ class ReplayOptions(Frozen):
     tools: Policy = "strict"
     key_arguments: dict[str, tuple[str, ...]] = {}
     """For ``lenient``: by tool, the arguments that a recorded call must share to answer."""
+    min_answered: float = Field(default=0.9, ge=0, le=1)
+    """The smallest share of cases that must have a whole answer; below, the command exits 3."""
 
 
 @dataclass(frozen=True)
@@ -258,6 +260,21 @@ def failed_calls(folder: RunFolder) -> int:
         return 0
     without_prompt = Plan.model_validate(folder.run.details["replay"]).prompt_failed
     return max(0, folder.run.counts.get(OutputState.FAILED, 0) - without_prompt)
+
+
+def too_few_answers(folder: RunFolder, config: Config) -> str | None:
+    """What to say when fewer cases have a whole answer than ``min_answered`` asks, else None."""
+    minimum = config.table("replay", ReplayOptions).min_answered
+    counts = folder.run.counts
+    cases, ok = counts.get("cases", 0), counts.get(OutputState.OK, 0)
+    if ok >= minimum * cases:
+        return None
+    others = {state: n for state, n in counts.items() if n and state not in ("cases", "ok")}
+    which = ", ".join(f"{n} {state}" for state, n in others.items())
+    return (
+        f"{folder.path.name}: {ok} of {cases} cases have a whole answer ({which}); "
+        f"[replay] min_answered asks for {minimum:.0%}"
+    )
 
 
 async def carry_out(

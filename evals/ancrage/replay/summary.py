@@ -1,7 +1,8 @@
 """What a replay must say of itself beside its scores: prompts, parameters, the frozen world."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
@@ -11,6 +12,9 @@ from ancrage.replay.plan import Plan
 from ancrage.report.data import Section
 from ancrage.runs import RunFolder
 
+if TYPE_CHECKING:
+    from ancrage.replay.session import Session
+
 
 class World(Frozen):
     """How far the outputs of a run stayed within the frozen world, and what they took."""
@@ -19,6 +23,10 @@ class World(Frozen):
     unrecorded_tool_call: int
     near: int
     """Cases of which at least one call was answered by a recorded one that is only close."""
+    unseen: int
+    """Whole answers behind which no call of a model was seen."""
+    coped: int
+    """Whole answers of which a call brought none, and another did."""
     misses: tuple[tuple[str, int], ...]
     """Calls that were never recorded, most frequent first."""
     answered: int
@@ -37,6 +45,9 @@ def world(outputs: Iterable[Output]) -> World:
         counts["outputs"] += 1
         counts["unrecorded_tool_call"] += output.state is OutputState.UNRECORDED_TOOL_CALL
         counts["near"] += bool(output.details.get("near"))
+        ok = output.state is OutputState.OK
+        counts["unseen"] += ok and output.details.get("calls") == 0
+        counts["coped"] += ok and bool(output.details.get("calls_without_answer"))
         recorded = output.details.get("misses")
         misses.update(str(each) for each in recorded) if isinstance(recorded, list) else None
         if output.usage:
@@ -46,6 +57,8 @@ def world(outputs: Iterable[Output]) -> World:
         outputs=counts["outputs"],
         unrecorded_tool_call=counts["unrecorded_tool_call"],
         near=counts["near"],
+        unseen=counts["unseen"],
+        coped=counts["coped"],
         misses=tuple(misses.most_common(10)),
         answered=usage.calls,
         input_tokens=usage.input_tokens,
@@ -63,20 +76,59 @@ def lines(run: Run, seen: World) -> list[tuple[str, str, bool]]:
     if mock:
         said.append(("Answers", f"MOCK: read from {mock}, no model was called", True))
     else:
-        said.append(("Model", f"{settings['model']} at {settings['endpoint']}", False))
-        said.append(("Prompt", *_prompt(plan, str(settings["prompt"]))))
-        said.append(("Parameters", *_parameters(plan, str(settings["params"]))))
-        if plan.not_sent:
-            names = ", ".join(sorted(plan.not_sent))
-            said.append(("Not sent", f"recorded in production but not sent again: {names}", True))
+        said += _sent(plan, settings)
         words = (
             f"{settings['tools']}; {seen.unrecorded_tool_call} of {seen.outputs} outputs left it"
         )
         if seen.near:
             words += f"; {seen.near} used a recorded call that is only close"
         said.append(("Frozen world", words, bool(seen.unrecorded_tool_call or seen.near)))
+        if seen.unseen:
+            words = (
+                f"behind {seen.unseen} answers no call of a model was seen: limits, budget, cache "
+                "and reasons to finish are the assistant's own (ancrage.llm.http_client)"
+            )
+            said.append(("Calls", words, True))
+        if seen.coped:
+            words = f"{seen.coped} answers had a call without one, and the assistant went on"
+            said.append(("Calls", words, True))
         cached = _calls(run).get("cached", 0)
         said.append(("Spent", _spent(seen, run), bool(cached)))
+    return said
+
+
+def planned(session: "Session", repeats: int) -> list[tuple[str, str, bool]]:
+    """What a replay would send and take, as ``lines`` says it; a lower bound of the calls."""
+    plan = session.plan
+    calls, tokens = plan.calls * repeats, plan.input_tokens * repeats
+    words = f"{plan.cases} cases × {repeats}: {calls} calls or more, {tokens} tokens in or more"
+    return [*_sent(plan, session.settings.model_dump(mode="json")), ("Would take", words, False)]
+
+
+def _sent(plan: Plan, settings: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    said = [
+        ("Model", f"{settings['model']} at {settings['endpoint']}", False),
+        ("Prompt", *_prompt(plan, str(settings["prompt"]))),
+        ("Parameters", *_parameters(plan, str(settings["params"]))),
+    ]
+    if dropped := settings.get("drop"):
+        of = ", ".join(f"{name} ({plan.dropped.get(name, 0)} cases)" for name in dropped)
+        said.append(("Dropped", f"NOT SENT to this model, whatever production sent: {of}", True))
+    if plan.not_sent:
+        names = ", ".join(sorted(plan.not_sent))
+        said.append(("Not sent", f"recorded in production but not sent again: {names}", True))
+    if plan.echoed:
+        names = ", ".join(f"{name} ({n} cases)" for name, n in sorted(plan.echoed.items()))
+        words = (
+            f"only responses state them, so that they may be defaults, and are not sent: {names}"
+        )
+        said.append(("Echoed", words, False))
+    if plan.history_put_otherwise:
+        words = (
+            f"in {plan.history_put_otherwise} cases the result of an earlier tool is shown as that "
+            "of a call without arguments, since the call was not recorded"
+        )
+        said.append(("History", words, True))
     return said
 
 
