@@ -61,11 +61,11 @@ def test_judging_again_makes_a_new_scoring_and_generates_nothing(
         configure(server)
         assert invoke("experiment", "--run-name", "r") == 0
         outputs = (find_run("r").path / "outputs.jsonl").read_bytes()
-        assert invoke("judge", "r") == 0
-        assert invoke("judge", "r", "--judges", "one") == 0
+        assert invoke("score", "r", "--judges", "three") == 0
+        assert invoke("score", "r", "--judges", "one") == 0
     folder = find_run("r")
     assert (folder.path / "outputs.jsonl").read_bytes() == outputs
-    assert [len(each.scoring.evaluators) for each in folder.scorings()] == [6, 3, 1]
+    assert [len(each.scoring.evaluators) for each in folder.scorings()] == [7, 10, 8]
     rows = [row for row in RunView(folder).summaries() if row.mode.name == "off_question"]
     assert [row.evaluator for row in rows] == ["single"]
     for row in RunView(folder).summaries():
@@ -138,9 +138,9 @@ def test_answers_in_the_cache_are_not_paid_twice(data: Snapshot, configure: Conf
         configure(server)
         assert invoke("experiment", "--judges", "three", "--run-name", "r") == 0
         made = len(server.calls)
-        assert invoke("judge", "r") == 0
+        assert invoke("score", "r", "--judges", "three") == 0
         assert len(server.calls) == made
-        assert invoke("judge", "r", "--no-cache") == 0
+        assert invoke("score", "r", "--judges", "three", "--no-cache") == 0
         assert len(server.calls) == 2 * made
 
 

@@ -125,6 +125,15 @@ async def test_a_letter_inside_a_word_is_no_evidence(written: str, value: int | 
     assert evaluation.scores[0].value == value
 
 
+async def test_a_passage_that_leaves_out_marks_of_emphasis_is_found() -> None:
+    text = "Les clients sont **très ravis** de `l'appli`."
+    written = [("vague", "sont très ravis de l'appli")]
+    evaluation, _ = await judged(lambda p: reply(p, written), text=text)
+    assert [each.evidence.text for each in evaluation.findings] == [
+        "sont **très ravis** de `l'appli"
+    ]
+
+
 async def test_a_short_passage_is_found_where_it_stands_alone() -> None:
     text = "Sur 19 clients, 9 partent."
     evaluation, _ = await judged(lambda p: reply(p, [("vague", "9")]), text=text)
@@ -250,14 +259,24 @@ def draft_first(prompt: Seen) -> str:
     return f"Draft: {reply(prompt)}\nOn reflection, final answer: {reply(prompt, DEFECT)}"
 
 
-@pytest.mark.parametrize(
-    "respond", [fenced, fence_inside, raw_newlines, trailing_comma, draft_first]
-)
-async def test_json_is_found_wherever_it_stands_and_the_last_one_wins(respond: Respond) -> None:
+@pytest.mark.parametrize("respond", [fenced, fence_inside, raw_newlines, trailing_comma])
+async def test_json_is_found_wherever_it_stands(respond: Respond) -> None:
     evaluation, calls = await judged(respond)
     assert scores(evaluation) == {"vague": 1, "loud": 0}
     assert evaluation.details["read"] == "tolerant"
     assert len(calls) == 1
+
+
+def draft_unclosed(prompt: Seen) -> str:
+    return f"Draft: {reply(prompt)}\nFinal: {reply(prompt, DEFECT)[:-9]}"
+
+
+@pytest.mark.parametrize("respond", [draft_first, draft_unclosed])
+async def test_of_two_objects_neither_is_believed(respond: Respond) -> None:
+    evaluation, calls = await judged(respond)
+    assert scores(evaluation) == {"vague": "unparsable", "loud": "unparsable"}
+    assert len(calls) == 2, "asked again, once"
+    assert "Draft: " in str(evaluation.details["reply"])
 
 
 @pytest.mark.parametrize("offer", ["json_schema", "json_object", "none"])

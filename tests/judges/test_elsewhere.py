@@ -45,7 +45,7 @@ def test_coverage_is_a_gate_on_a_replay_too(
 ) -> None:
     cases = [make_case(number) for number in range(3)]
     build(workplace / "snapshots" / "app", cases)
-    Path("mock.json").write_text(json.dumps({each.id: "Oui." for each in cases}))
+    Path("mock.json").write_text(json.dumps([{"id": each.id, "answer": "Oui."} for each in cases]))
     script = (lambda _: Refuse("I cannot.")) if refuses else obliging(words())
     with OpenAIServer(script) as judge:
         configure(judge, more="[assistant]\nuse = 'tests.replay.assistants:agent'\n")

@@ -1,5 +1,6 @@
 """Structured output: native, fallen back, mended, repaired once, and every way to fail."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ancrage.llm import LLM, Request, Structured, Tier, parse_json
+from ancrage.llm import LLM, Cache, Request, Structured, Tier, parse_json
 from tests.servers.openai_server import (
     Call,
     Empty,
@@ -163,3 +164,23 @@ async def test_no_answer_has_its_own_name(reply: Reply, problem: str) -> None:
     assert (result.value, result.problem) == (None, problem)
     assert result.reason
     assert len(server.calls) == 1
+
+
+async def test_only_a_value_is_kept_in_the_cache(tmp_path: Path) -> None:
+    replies: list[Reply] = [
+        Say("Hmm."),
+        Say("Hmm."),
+        Refuse("Non."),
+        Say(GOOD[:30], finish="length"),
+        Say("Hmm."),
+        Say(GOOD),
+    ]
+    tries = []
+    with OpenAIServer(replies) as server:
+        for _ in range(5):
+            async with LLM({}, cache=Cache(tmp_path / "c.sqlite")) as llm:
+                tier = Tier(model="m", endpoint=server.url)
+                request = Request(tier=tier, messages=({"role": "user", "content": "?"},))
+                result = await llm.complete_json(request, Verdict)
+            tries.append((result.problem, len(server.calls)))
+    assert tries == [("unparsable", 2), ("refused", 3), ("truncated", 4), (None, 6), (None, 6)]

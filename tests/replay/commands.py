@@ -9,8 +9,6 @@ from pathlib import Path
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
-        "openai.resources.chat.completions",
-        "openai.resources.responses",
         "anyio._backends._asyncio",
         "ancrage.cli.app",
         "ancrage.evaluators",
@@ -22,9 +20,8 @@ _context.set_forkserver_preload(
         "ancrage.report.html",
         "ancrage.report.terminal",
         "ancrage.runs.progress",
-        "httpx",
+        "httpx2",
         "rich.progress",
-        "tenacity",
     ]
 )
 

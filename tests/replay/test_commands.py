@@ -40,9 +40,15 @@ def test_cases_are_regenerated_without_a_model(workplace: Path, cases: list[Case
     cases[0] = cases[0].model_copy(update={"input": old})
     cases[1] = cases[1].model_copy(update={"input": lost})
     build(workplace / "before", cases)
-    code, out = run("cases", "before", "--out", "after")
+    code, out = run(
+        "replay",
+        *("--snapshot", "before", "--model", "m", "--dry-run", "--no-preflight", "--out", "after"),
+    )
     assert code == 3, out
-    assert "11 cases, 1 set aside" in out
+    assert "differs from production's in 1 of 12 cases" in out
+    assert "24 calls or more" in out
+    assert "11 cases with today's prompts, 1 set aside" in out
+    assert not list_runs()
     after = {case.id: case for case in open_snapshot(workplace / "after").cases()}
     assert after["c000"].input.system_prompt == PROMPT
     assert after["c000"].input.system_prompt_hash == cases[2].input.system_prompt_hash
@@ -107,7 +113,7 @@ def test_what_is_not_production_is_loud(workplace: Path, data: Snapshot, cases: 
 
 
 def test_preflight_refuses_before_any_spend(workplace: Path, data: Snapshot) -> None:
-    with OpenAIServer([], strict={"m"}) as server:
+    with OpenAIServer(lambda _: Say("ok"), strict={"m"}) as server:
         configure(workplace, server, 'reasoning_effort = "minimal"\n')
         code, out = run("replay", "--params", "tier")
         assert code == 2
@@ -115,9 +121,53 @@ def test_preflight_refuses_before_any_spend(workplace: Path, data: Snapshot) -> 
         assert "Traceback" not in out
         assert len(server.calls) == 1
         assert not list_runs()
-        code, out = run("preflight")
+        code, out = run("replay", "--params", "tier", "--dry-run")
         assert code == 2
         assert "minimal" in out
+        code, out = run("replay", "--params", "tier", "--dry-run", "--drop", "reasoning_effort")
+        assert code == 0, out
+        assert "NOT SENT to this model, whatever production sent: reasoning_effort (12 ca" in out
+        assert "accepted" in out
+
+
+def test_a_migration_asks_both_sides_before_it_pays_for_one(
+    workplace: Path, data: Snapshot, cases: list[Case]
+) -> None:
+    with OpenAIServer(actor(cases), strict={"new"}) as server:
+        configure(workplace, server, "temperature = 0.2\n")
+        code, out = run("migrate", "old", "new", "--params", "tier", "--repeat", "1")
+        assert code == 2
+        assert "'temperature' does not support 0.2" in out
+        assert [call.body["model"] for call in server.calls] == ["new"]
+        both = ("--params", "production,tier", "--drop", "temperature", "--run-name", "m")
+        code, out = run("migrate", "old", "new", *both, "--repeat", "1")
+        assert code == 0, out
+    sent = {call.body["model"]: call.body for call in server.calls[1:]}
+    assert sent["old"]["reasoning_effort"] == "low"
+    assert "temperature" not in sent["new"]
+    assert "NOT SENT to this model" in (find_run("m-new").path / "report.html").read_text()
+
+
+def test_a_model_that_says_nothing_is_no_better_model(
+    workplace: Path, data: Snapshot, cases: list[Case]
+) -> None:
+    def script(call: Call) -> Reply:
+        return Say("ok") if call.body["model"] == "new" else actor(cases)(call)
+
+    with OpenAIServer(script) as server:
+        configure(workplace, server)
+        code, out = run("migrate", "old", "new", "--run-name", "m", "--repeat", "1")
+    assert code == 0, out
+    verdict = " ".join(out.split("Verdict", 1)[1].split())
+    assert verdict.startswith("COLLAPSE: new gives 4% of the characters, 0% of the tool calls")
+
+
+def test_refused_answers_are_no_success(workplace: Path, data: Snapshot, cases: list[Case]) -> None:
+    with OpenAIServer(lambda _: Say("", finish="content_filter")) as server:
+        configure(workplace, server)
+        code, out = run("replay", "--no-preflight", "--run-name", "r")
+    assert code == 3, out
+    assert "r: 0 of 12 cases have a whole answer (12 refused)" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -157,10 +207,6 @@ def test_mock_answers_come_back_as_given(workplace: Path, data: Snapshot) -> Non
     folder = find_run("r")
     assert states(folder) == {OutputState.OK: 10, OutputState.REFUSED: 1, OutputState.EMPTY: 1}
     assert all(o.answer.text == o.case_id for o in folder.outputs() if o.answer and o.state == "ok")
-    mock.write_text(json.dumps({case.id: case.id for case in data.cases()}))
-    assert run("replay", "--mock", "responses.json")[0] == 0
-    mock.write_text(json.dumps(["texte"] * 12))
-    assert run("replay", "--mock", "responses.json")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -171,10 +217,8 @@ def test_mock_answers_come_back_as_given(workplace: Path, data: Snapshot) -> Non
         (lambda a: [*a, {"id": "c999", "answer": "x"}], "no case 'c999'"),
         (lambda a: [*a[:-1], {"id": "c011"}, 3], "12: "),
         (lambda a: [*a[:-1], {"id": "c011", "answre": "x"}], "answre"),
-        (lambda a: ["texte"] * 11, "11 answers for 12 cases"),
-        (lambda a: ["texte"] * 13, "13 answers for 12 cases"),
-        (lambda a: 3, "neither an object nor a list"),
-        (lambda a: {"c000": None}, "c000"),
+        (lambda a: 3, "valid array"),
+        (lambda a: {"c000": "x"}, "valid array"),
         (lambda a: [*a[:-1], {"id": "c011", "state": "not_run"}], "was run"),
     ],
 )
@@ -430,16 +474,3 @@ def test_what_cannot_be_replayed_is_refused_before_anything_is_written(
     assert "Traceback" not in out
     assert not server.calls
     assert not list_runs()
-
-
-def test_preflight_shows_every_tier_whatever_ails_one(workplace: Path) -> None:
-    with OpenAIServer(lambda _: Say("ok")) as server:
-        configure(
-            workplace,
-            server,
-            f"[tiers.other]\nmodel='n'\nkey='NO_SUCH_KEY'\nendpoint='{server.url}'\n",
-        )
-        code, out = run("preflight")
-    assert code == 2
-    assert "accepted" in out
-    assert "set NO_SUCH_KEY" in out

@@ -10,6 +10,7 @@ from ancrage.calibration.labels import Label, Labels, Split, hash_of, split_of
 from ancrage.domain import EvaluatorInfo, Frozen, ScoreState
 from ancrage.errors import UsageError
 from ancrage.judges.account import is_judge
+from ancrage.program import called
 from ancrage.runs import Item, RunView
 
 HELD_OUT = 0.5
@@ -110,7 +111,8 @@ def calibrate(
     """
     owner = _owners(view)
     if not owner:
-        raise UsageError(f"no judge has scored run {view.run.id}: invoke judge {view.run.id}")
+        again = called(f"score {view.run.id} --judges three")
+        raise UsageError(f"no judge has scored run {view.run.id}: {again}")
     used = [
         each
         for each in labels.labels

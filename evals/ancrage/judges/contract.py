@@ -254,14 +254,14 @@ def _place(
         passage = marks.sub("", defect.passage)
         # The same words reported again mean their next occurrence.
         after = taken.get((defect.mode, passage), 0)
-        match = find_passage(passage, text[after:])
+        match = _find(passage, text[after:])
         if match is None:
             again = after > 0
             fate = Fate.DUPLICATE if again else Fate.UNVERIFIED
             why = "reported twice" if again else "its passage is not in the answer"
             placed.append(_Placed(defect, fate, why=why))
             continue
-        start, end = after + match.start, after + match.end
+        start, end = after + match[0], after + match[1]
         taken[defect.mode, passage] = end
         if (defect.mode, start, end) in spans:
             placed.append(_Placed(defect, Fate.DUPLICATE, why="reported twice"))
@@ -270,8 +270,20 @@ def _place(
         where = Passage.of(text, start, end)
         objection = settled[defect.mode].objection(where)
         fate = Fate.OVERRULED if objection else Fate.FOUND
-        placed.append(_Placed(defect, fate, where, objection or "", str(match.tier)))
+        placed.append(_Placed(defect, fate, where, objection or "", match[2]))
     return placed
+
+
+def _find(passage: str, text: str) -> tuple[int, int, str] | None:
+    """Where a passage stands, and by which tier; judges often leave out marks of emphasis."""
+    if match := find_passage(passage, text):
+        return match.start, match.end, str(match.tier)
+    kept = [at for at, character in enumerate(text) if character not in "*`"]
+    if len(kept) == len(text):
+        return None
+    plain = "".join(text[at] for at in kept)
+    match = find_passage(re.sub(r"[*`]", "", passage), plain)
+    return match and (kept[match.start], kept[match.end - 1] + 1, str(match.tier))
 
 
 def _aside(placed: _Placed) -> dict[str, JsonValue]:

@@ -18,9 +18,12 @@ from ancrage.judges.prompt import CLOSING, OPENING, Prompt, instructions, prompt
 from ancrage.judges.settle import Settled, settle
 from ancrage.llm import Models, Request, Structured, Tier, add_usage
 from ancrage.llm.estimate import tokens_of
+from ancrage.redact import bounded
 
 MAX_MATERIAL = 400_000
 """Characters of material that a judge is shown; more is unscored, never cut."""
+_REPLY = 20_000
+"""Characters of a reply that the record keeps."""
 _REASONS = {"refused": "refusal", "over_budget": "budget"}
 _MACHINERY = (
     *(f"ancrage.judges.{name}" for name in ("contract", "prompt")),
@@ -167,6 +170,8 @@ def _about(said: Structured[Any], reading: Reading) -> dict[str, JsonValue]:
         "reported": reading.reported,
         "fates": {fate.value: reading.fates[fate] for fate in Fate},
     }
+    if said.text:
+        about["reply"] = bounded(said.text, _REPLY)
     if said.read:
         about["read"] = said.read
     if said.problem:

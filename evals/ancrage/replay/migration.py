@@ -10,14 +10,12 @@ from ancrage.compare.model import Comparison, ModeComparison, Verdict
 from ancrage.compare.paired import compare
 from ancrage.compare.pairing import outcomes
 from ancrage.compare.results import Group, Mode, Results
-from ancrage.domain import Frozen, OutputState
+from ancrage.domain import Anchors, Frozen, OutputState
 from ancrage.errors import UsageError
-from ancrage.evaluator import Subject
 from ancrage.llm import add_usage
 from ancrage.replay.plan import Plan
-from ancrage.runs import RunFolder
-from ancrage.stats import fates
-from ancrage.studies import Studies
+from ancrage.runs import RunFolder, RunView
+from ancrage.stats import fates, sign_flip
 
 ANY = "any_defect"
 _ANY = Mode(
@@ -27,6 +25,10 @@ _ANY = Mode(
     evaluator="all",
     version="",
 )
+VITAL = ("characters", "tool calls", "citations", "quotes")
+"""What an answer is made of."""
+LEVEL = 0.01
+"""The p-value below which a fall to less than half is no chance."""
 FATES = ("always_pass", "always_fail", "flip", "missing")
 
 
@@ -40,8 +42,12 @@ class Measures(Frozen):
     """Of ``cases × repeats`` outputs, by state; they add up."""
     characters: float | None
     """Median length of an ``ok`` answer; None when there is none, as below."""
+    tool_calls: float | None
+    """Mean number of tool calls behind an ``ok`` answer."""
+    citations: float | None
+    """Mean number of citations in it."""
     quotes: float | None
-    """Mean number of quotes in an ``ok`` answer."""
+    """Mean number of quotes in it."""
     cited_quotes: int
     """Quotes that cite a message: the denominator of the fidelity."""
     faithful_quotes: int
@@ -73,6 +79,8 @@ class Migration(Frozen):
     moves: dict[str, dict[str, int]]
     """Cases by fate under the first model, then under the second; they add up to ``cases``."""
     cases: int
+    collapsed: tuple[str, ...]
+    """What the second model gives less than half of, see ``collapses``."""
     notes: tuple[str, ...]
     """What else differs between the sides."""
 
@@ -97,9 +105,11 @@ def migration(first: Group, second: Group) -> Migration:
         fates(outcomes(_together(side), ANY, cases)) if cases else [] for side in (first, second)
     )
     moves = Counter(zip(before, after, strict=True))
+    old, new = measure(first), measure(second)
     return Migration(
-        first=measure(first),
-        second=measure(second),
+        first=old[0],
+        second=new[0],
+        collapsed=tuple(collapses(old[1], new[1])),
         overall=together.modes[0],
         modes=modes.modes,
         moves={a: {b: moves[a, b] for b in FATES} for a in FATES},
@@ -152,17 +162,17 @@ def _version(each: Results) -> Mode:
     return _ANY.model_copy(update={"version": "; ".join(parts)})
 
 
-def measure(side: Group) -> Measures:
-    """Read all answers of one model, one at a time."""
+def measure(side: Group) -> tuple[Measures, "dict[str, dict[str, float]]"]:
+    """Read all answers of one model, one at a time: the measures, and the mean of each of the
+    ``VITAL`` ones by case."""
     states: Counter[str] = Counter()
-    lengths: list[int] = []
-    quotes: list[int] = []
+    vital: dict[str, dict[str, list[float]]] = {name: {} for name in VITAL}
     latencies: list[float] = []
     usages = []
     cited = faithful = 0
     for folder in _folders(side):
-        sources = Studies(folder.snapshot())
-        for output in folder.outputs():
+        for item in RunView(folder).items():
+            output, anchors = item.output, item.anchors or Anchors()
             states[output.state.value] += 1
             if output.usage and output.usage.calls:
                 usages.append(output.usage)
@@ -170,23 +180,32 @@ def measure(side: Group) -> Measures:
                     latencies.append(output.usage.latency)
             if output.state is not OutputState.OK or output.answer is None:
                 continue
-            subject = sources.subject(sources.snapshot.case(output.case_id), output)
-            lengths.append(len(output.answer.text))
-            quotes.append(len(subject.citations.quotes))
-            more_cited, more_faithful = _fidelity(subject)
-            cited += more_cited
-            faithful += more_faithful
+            found = (
+                len(output.answer.text),
+                len(output.tool_calls),
+                anchors.citations,
+                len(anchors.quotes),
+            )
+            for name, value in zip(VITAL, found, strict=True):
+                vital[name].setdefault(output.case_id, []).append(float(value))
+            held = [quote for quote in anchors.quotes if quote.tier is not None]
+            cited += len(held)
+            faithful += sum(quote.diagnosis is None for quote in held)
     expected = len(side[0].cases) * len(side)
     if absent := expected - states.total():
         states[OutputState.MISSING.value] += absent
     usage = add_usage(usages)
-    return Measures(
+    values = {name: [v for row in rows.values() for v in row] for name, rows in vital.items()}
+    means = {name: float(np.mean(row)) if row else None for name, row in values.items()}
+    measures = Measures(
         model=str(side[0].origin.parameters.get("model", side[0].origin.name)),
         cases=len(side[0].cases),
         repeats=len(side),
         states=dict(states.most_common()),
-        characters=float(np.median(lengths)) if lengths else None,
-        quotes=float(np.mean(quotes)) if quotes else None,
+        characters=float(np.median(values["characters"])) if values["characters"] else None,
+        tool_calls=means["tool calls"],
+        citations=means["citations"],
+        quotes=means["quotes"],
         cited_quotes=cited,
         faithful_quotes=faithful,
         latency=float(np.median(latencies)) if latencies else None,
@@ -196,6 +215,26 @@ def measure(side: Group) -> Measures:
         cost=usage.cost,
         currency=str(side[0].folder.run.details.get("currency", "")) if side[0].folder else "",
     )
+    by_case = {
+        name: {case: float(np.mean(row)) for case, row in rows.items()}
+        for name, rows in vital.items()
+    }
+    return measures, by_case
+
+
+def collapses(
+    first: "dict[str, dict[str, float]]", second: "dict[str, dict[str, float]]"
+) -> Iterator[str]:
+    """What the second model's answers have less than half of, beyond chance, over the cases that
+    both answered: an answer that says nothing has no defect."""
+    for name in VITAL:
+        both = [case for case in first[name] if case in second[name]]
+        before = np.array([first[name][case] for case in both])
+        after = np.array([second[name][case] for case in both])
+        if not len(both) or not before.sum() or after.sum() >= before.sum() / 2:
+            continue
+        if sign_flip(after - before).p_value < LEVEL:
+            yield f"{after.sum() / before.sum():.0%} of the {name}"
 
 
 def _folders(side: Group) -> Iterator[RunFolder]:
@@ -205,26 +244,16 @@ def _folders(side: Group) -> Iterator[RunFolder]:
         yield each.folder
 
 
-def _fidelity(subject: Subject) -> tuple[int, int]:
-    """Quotes that cite a message, and those that stand in one of the messages they cite."""
-    if subject.source is None:
-        return 0, 0
-    cited = faithful = 0
-    for quote in subject.citations.quotes:
-        written = [token for citation in quote.citations for token in citation.messages]
-        if not written:
-            continue
-        cited += 1
-        known = [subject.source.message(token.text) for token in written]
-        ids = [message.id for message in known if message]
-        faithful += subject.source.quotes.verify(quote.text, ids).passed
-    return cited, faithful
-
-
 def in_words(found: Migration) -> str:
     """The verdict, with its uncertainty, in a few plain sentences."""
     a, b, overall = found.first.model, found.second.model, found.overall
     said = [_overall(a, b, overall)]
+    if found.collapsed:
+        said.insert(
+            0,
+            f"COLLAPSE: {b} gives {', '.join(found.collapsed)} that {a} gives; with so much less "
+            "said, fewer defects are no improvement.",
+        )
     worse = [mode.title for mode in found.modes if mode.verdict is Verdict.WORSE]
     better = [mode.title for mode in found.modes if mode.verdict is Verdict.BETTER]
     if worse:

@@ -105,6 +105,8 @@ def _measures(found: Migration) -> Iterator[Row]:
         [", ".join(f"{count} {state}" for state, count in each.states.items()) for each in both],
     )
     yield row("Answer length, characters (median)", [number(each.characters) for each in both])
+    yield row("Tool calls an answer (mean)", [number(each.tool_calls, ".2f") for each in both])
+    yield row("Citations an answer (mean)", [number(each.citations, ".2f") for each in both])
     yield row("Quotes an answer (mean)", [number(each.quotes, ".2f") for each in both])
     yield row(
         "Cited quotes that are verbatim",

@@ -1,9 +1,7 @@
 """Known answers instead of a model: ``--mock responses.json``."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError, field_validator
 
@@ -48,10 +46,8 @@ class Mock:
 
 
 def read_mock(path: Path, case_ids: Iterable[str]) -> Mock:
-    """The answers of ``path``: exactly one for each case.
-
-    Three forms: an object from case id to answer; a list of objects with ``id`` and ``answer``
-    (or ``state`` and ``reason``); a list of texts in the order of the cases.
+    """The answers of ``path``, a JSON list of objects with ``id`` and ``answer`` (or ``state`` and
+    ``reason``): exactly one for each case.
 
     Raises:
         UsageError: the file cannot be read, an answer is missing or one too many, an id is unknown
@@ -59,26 +55,20 @@ def read_mock(path: Path, case_ids: Iterable[str]) -> Mock:
     """
     ids = list(case_ids)
     try:
-        raw: Any = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_Pairs)
+        answers = _Answers.validate_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from None
-    try:
-        answers = _answers(raw, ids)
     except ValidationError as error:
         raise UsageError(f"{path}: {describe(error)}") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from None
     by_id: dict[str, MockAnswer] = {}
-    for each in answers:
-        if each.id in by_id:
-            raise UsageError(f"{path}: two answers for case {each.id!r}")
-        by_id[each.id] = each
+    for given in answers:
+        if given.id in by_id:
+            raise UsageError(f"{path}: two answers for case {given.id!r}")
+        by_id[given.id] = given
     known = set(ids)
-    if unknown := [each for each in by_id if each not in known]:
+    if unknown := [case_id for case_id in by_id if case_id not in known]:
         raise UsageError(f"{path}: no case {unknown[0]!r} in the snapshot")
-    if absent := [each for each in ids if each not in by_id]:
+    if absent := [case_id for case_id in ids if case_id not in by_id]:
         raise UsageError(
             f"{path}: {len(by_id)} answers for {len(ids)} cases; "
             f"none for {absent[0]!r}" + (f" and {len(absent) - 1} others" if absent[1:] else "")
@@ -86,29 +76,4 @@ def read_mock(path: Path, case_ids: Iterable[str]) -> Mock:
     return Mock(by_id)
 
 
-class _Pairs(dict[str, Any]):
-    """A JSON object that refuses a key written twice."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        if len(self) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise ValueError(f"two entries for {twice!r}")
-
-
-def _answers(raw: Any, ids: list[str]) -> list[MockAnswer]:
-    if isinstance(raw, dict):
-        texts = TypeAdapter(dict[str, str]).validate_python(dict(raw))
-        return [MockAnswer(id=case_id, answer=text) for case_id, text in texts.items()]
-    if not isinstance(raw, list):
-        raise ValueError("neither an object nor a list of answers")
-    if raw and all(isinstance(each, str) for each in raw):
-        if len(raw) != len(ids):
-            raise ValueError(f"{len(raw)} answers for {len(ids)} cases")
-        return [MockAnswer(id=case_id, answer=text) for case_id, text in zip(ids, raw, strict=True)]
-    return TypeAdapter(list[MockAnswer]).validate_python([_plain(each) for each in raw])
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, dict) else value
+_Answers = TypeAdapter(list[MockAnswer])
