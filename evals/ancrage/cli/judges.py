@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ancrage.cli.shell import Amount, Count, Port, Share, Size, command
+from ancrage.cli.shell import Count, Port, Share, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
