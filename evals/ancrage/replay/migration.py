@@ -15,7 +15,7 @@ from ancrage.errors import UsageError
 from ancrage.llm import add_usage
 from ancrage.replay.plan import Plan
 from ancrage.runs import RunFolder, RunView
-from ancrage.stats import fates, sign_flip
+from ancrage.stats import fates, mcnemar
 
 ANY = "any_defect"
 _ANY = Mode(
@@ -233,7 +233,8 @@ def collapses(
         after = np.array([second[name][case] for case in both])
         if not len(both) or not before.sum() or after.sum() >= before.sum() / 2:
             continue
-        if sign_flip(after - before).p_value < LEVEL:
+        less, more = int((after < before).sum()), int((after > before).sum())
+        if mcnemar(less, more).p_value < LEVEL:  # the sign test
             yield f"{after.sum() / before.sum():.0%} of the {name}"
 
 
