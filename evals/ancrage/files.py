@@ -179,6 +179,13 @@ class Index(Generic[M]):
         """
         return self._read(self._at[name]) if name in self._at else None
 
+    def line(self, name: str) -> bytes | None:
+        """The last line of ``name`` as it stands in the file; None when there is none."""
+        if name not in self._at:
+            return None
+        _, offset, length = self._at[name]
+        return os.pread(self._file.fileno(), length, offset)
+
     def values(self) -> Iterator[M]:
         """The last entry of each key, in the order written.
 

@@ -89,7 +89,7 @@ class Studies:
 
     def __init__(self, snapshot: "Snapshot", config: Config | None = None) -> None:
         config = config or load()
-        self.snapshot = snapshot
+        self.snapshot, self.config = snapshot, config
         self._policy = config.table("ids", IdPolicy)
         self.grammar = load_grammar(config)
         self._kept: OrderedDict[str, IndexedStudy | None] = OrderedDict()

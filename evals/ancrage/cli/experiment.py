@@ -107,7 +107,7 @@ def experiment(
                 evaluators,
                 Studies(data),
                 concurrency=concurrency,
-                on_item=lambda *_: advance(),
+                progress=advance,
             )
         )
     return _report(folder)
@@ -164,7 +164,7 @@ def score(
                 Studies(data),
                 resume=resume,
                 concurrency=concurrency,
-                on_item=lambda *_: advance(),
+                progress=advance,
             )
         )
     return _report(folder)

@@ -312,7 +312,7 @@ async def carry_out(
             evaluators,
             sources,
             concurrency=concurrency,
-            on_item=lambda *_: on_item(),
+            progress=on_item,
         )
         calls: dict[str, JsonValue] = {
             name: count - before.get(name, 0) for name, count in llm.counts.items()

@@ -34,7 +34,7 @@ class Journal(Generic[M]):
             IncompleteError: the disk is full, or the file can no longer be written.
             ValueError: the entry holds what JSON cannot, such as half a surrogate pair.
         """
-        self.write(entry.model_dump_json(exclude_defaults=True).encode())
+        self.write(line_of(entry))
 
     def write(self, line: bytes) -> None:
         """Write an entry that is JSON already, without line break."""
@@ -57,6 +57,15 @@ class Journal(Generic[M]):
         trace: TracebackType | None,
     ) -> None:
         os.close(self._file)
+
+
+def line_of(entry: BaseModel) -> bytes:
+    """An entry as its line in a journal, without line break.
+
+    Raises:
+        ValueError: it holds what JSON cannot, such as half a surrogate pair.
+    """
+    return entry.model_dump_json(exclude_defaults=True).encode()
 
 
 def read(path: Path, model: type[M]) -> Iterator[M]:

@@ -7,10 +7,11 @@ run, such as a full disk, ends it, and what was done is kept.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ancrage.domain import (
     Case,
@@ -19,16 +20,20 @@ from ancrage.domain import (
     Run,
     RunState,
     Scored,
-    ScoreState,
     Scoring,
 )
 from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
+from ancrage.files import Index
 from ancrage.redact import told
+from ancrage.runs.journal import Journal, line_of
 from ancrage.runs.record import RunFolder, ScoringFolder, finish
 from ancrage.runs.scoring import evaluate, release, unscored
 from ancrage.runs.shield import CASE_SECONDS, shielded
 from ancrage.studies import Studies
+
+if TYPE_CHECKING:
+    from ancrage.runs.parallel import Job
 
 T = TypeVar("T")
 
@@ -37,18 +42,8 @@ Producer = Callable[[Case], Awaitable[Output]]
 recorded as ``failed`` with the exception's words."""
 
 OnItem = Callable[[Case, Output, Scored], None]
+Progress = Callable[[], None]
 
-
-@dataclass(frozen=True)
-class Steps:
-    """The two steps of a case; each is in its journal when it returns."""
-
-    answer: Callable[[Case], Awaitable[Output]]
-    score: Callable[[Case, Output], Awaitable[Scored]]
-
-
-Drive = Callable[[Steps, Iterable[Case], int], Awaitable[None]]
-"""Takes each case through both steps, so many at once; another runner can take its place."""
 
 RETRIED = frozenset({OutputState.FAILED, OutputState.OVER_BUDGET})
 """States that ``--resume`` tries again; the other ones are what the assistant really did."""
@@ -78,9 +73,10 @@ async def run_experiment(
     studies: Studies,
     *,
     concurrency: int = 1,
+    workers: int = 1,
     case_seconds: float = CASE_SECONDS,
+    progress: Progress = lambda: None,
     on_item: OnItem | None = None,
-    drive: Drive | None = None,
 ) -> Run:
     """Produce and score every case that the record does not hold yet; returns the manifest.
 
@@ -88,6 +84,14 @@ async def run_experiment(
     was: cases already answered are scored if need be, never produced again (but for those that
     had ``failed`` or run ``over_budget``). The run ends ``complete`` when each case has an output
     that is not ``over_budget``, whatever its state, and each output has its scores.
+
+    Args:
+        concurrency: cases under way at once, in this process.
+        workers: processes for an audit by code checks alone, when nobody listens to its items;
+            the record is the same.
+        case_seconds: after how long a case is given up.
+        progress: called once an item.
+        on_item: called with each item and its scores.
 
     Raises:
         UsageError: another process fills the run.
@@ -99,36 +103,24 @@ async def run_experiment(
         retried = {output.case_id for output in answers.values() if output.state in RETRIED}
         scored = set(scoring.index()) - retried
         folder.save(folder.run.model_copy(update={"state": RunState.RUNNING, "finished": None}))
-        with folder.journal() as outputs:
-
-            async def answer(case: Case) -> Output:
-                known = None if case.id in retried else answers.get(case.id)
-                if known is None:
-                    known = await _produce(produce, case, case_seconds)
-                    try:
-                        outputs.append(known)
-                    except ValueError as error:
-                        known = _failed(case, f"its output cannot be written: {told(error)}")
-                        outputs.append(known)
-                return known
-
-            todo = (case for case in cases if case.id not in scored)
-            try:
-                await _fill(
-                    scoring,
-                    todo,
-                    answer,
-                    evaluators,
-                    studies,
-                    concurrency,
-                    case_seconds,
-                    on_item,
-                    drive,
-                )
-            finally:
-                closed = close_scoring(folder, scoring)
-                total = studies.snapshot.manifest.counts.kept
-                run = close_run(folder, total, scored=closed.state is RunState.COMPLETE)
+        try:
+            with folder.journal() as outputs, scoring.journal() as scores:
+                filling = _Filling(
+                    studies, evaluators, case_seconds, answers, retried, outputs, scores,
+                    progress, on_item,
+                )  # fmt: skip
+                job = filling.job() if workers > 1 and produce is recorded else None
+                if job:
+                    names = (name for name in studies.snapshot.case_ids() if name not in scored)
+                    await filling.in_processes(job, names, workers)
+                else:
+                    todo = (case for case in cases if case.id not in scored)
+                    await for_each(partial(filling.one, produce), todo, concurrency)
+        finally:
+            await release(evaluators)
+            closed = close_scoring(folder, scoring)
+            total = studies.snapshot.manifest.counts.kept
+            run = close_run(folder, total, scored=closed.state is RunState.COMPLETE)
     return run
 
 
@@ -139,12 +131,15 @@ async def score_run(
     *,
     resume: bool = False,
     concurrency: int = 1,
+    workers: int = 1,
     case_seconds: float = CASE_SECONDS,
+    progress: Progress = lambda: None,
     on_item: OnItem | None = None,
 ) -> Scoring:
     """Score the outputs of a run anew, beside the scorings it has; produces nothing.
 
-    ``resume`` takes up the newest scoring by these very evaluators that was interrupted.
+    ``resume`` takes up the newest scoring by these very evaluators that was interrupted. For the
+    other arguments see ``run_experiment``.
 
     Raises:
         UsageError: another process fills the run, or there is nothing to resume.
@@ -159,60 +154,77 @@ async def score_run(
             )
         scoring = scoring or folder.new_scoring(evaluators)
         answers, scored = folder.output_index(), set(scoring.index())
-
-        async def answer(case: Case) -> Output:
-            return answers.get(case.id) or _failed(case, "the run did not come to it")
-
-        todo = (
-            case
-            for case in studies.snapshot.cases()
-            if case.id in answers and case.id not in scored
-        )
+        known = studies.snapshot.case_ids()
+        names = (name for name in known if name in answers and name not in scored)
         try:
-            await _fill(
-                scoring, todo, answer, evaluators, studies, concurrency, case_seconds, on_item
-            )
+            with scoring.journal() as scores:
+                filling = _Filling(
+                    studies, evaluators, case_seconds, answers, set(), None, scores,
+                    progress, on_item,
+                )  # fmt: skip
+                job = filling.job() if workers > 1 else None
+                if job:
+                    await filling.in_processes(job, names, workers)
+                else:
+                    todo = (studies.snapshot.case(name) for name in names)
+                    await for_each(partial(filling.one, recorded), todo, concurrency)
         finally:
+            await release(evaluators)
             closed = close_scoring(folder, scoring)
     return closed
 
 
-async def _fill(
-    scoring: ScoringFolder,
-    cases: Iterable[Case],
-    answer: Callable[[Case], Awaitable[Output]],
-    evaluators: Sequence[Evaluator],
-    studies: Studies,
-    concurrency: int,
-    case_seconds: float,
-    on_item: OnItem | None,
-    drive: Drive | None = None,
-) -> None:
-    """Take each case through both steps, at most ``concurrency`` at once, drawn as needed."""
-    with scoring.journal() as scores:
+@dataclass(frozen=True)
+class _Filling:
+    """A run being filled: what it holds already, and the journals that take the rest."""
 
-        async def score(case: Case, output: Output) -> Scored:
-            entry = await _score(studies, case, output, evaluators, case_seconds)
-            try:
-                scores.append(entry)
-            except ValueError as error:
-                reason = f"its scores cannot be written: {told(error)}"
-                entry = unscored(output, evaluators, reason)
-                scores.append(entry)
-            if on_item:
-                on_item(case, output, entry)
-            return entry
+    studies: Studies
+    evaluators: Sequence[Evaluator]
+    seconds: float
+    answers: Index[Output]
+    retried: Container[str]
+    outputs: Journal[Output] | None
+    """None when nothing is produced."""
+    scores: Journal[Scored]
+    progress: Progress
+    on_item: OnItem | None
 
-        async def work(case: Case) -> None:
-            await score(case, await answer(case))
+    async def one(self, produce: Producer, case: Case) -> None:
+        """Answer a case if it has no answer yet, and score it."""
+        output = None if case.id in self.retried else self.answers.get(case.id)
+        if output is None:
+            output, line = await produce_output(produce, case, self.seconds)
+            if self.outputs:
+                self.outputs.write(line)
+        entry, line = await score_output(self.studies, case, output, self.evaluators, self.seconds)
+        self.scores.write(line)
+        self.progress()
+        if self.on_item:
+            self.on_item(case, output, entry)
 
-        try:
-            if drive:
-                await drive(Steps(answer, score), cases, concurrency)
-            else:
-                await for_each(work, cases, concurrency)
-        finally:
-            await release(evaluators)
+    def job(self) -> "Job | None":
+        """What further processes need; None when this run must stay in one."""
+        from ancrage.runs.parallel import job_of
+
+        return None if self.on_item else job_of(self.studies, self.evaluators, self.seconds)
+
+    async def in_processes(self, job: "Job", names: Iterable[str], workers: int) -> None:
+        """Score cases in other processes; here their lines are written, in order."""
+        from ancrage.runs.parallel import Lines, score_lines
+
+        snapshot = self.studies.snapshot
+        lines = (
+            Lines(
+                snapshot.case_line(name),
+                None if name in self.retried else self.answers.line(name),
+            )
+            for name in names
+        )
+        async for done in score_lines(job, lines, workers):
+            if done.is_new and self.outputs:
+                self.outputs.write(done.output)
+            self.scores.write(done.scored)
+            self.progress()
 
 
 async def for_each(
@@ -237,28 +249,38 @@ async def for_each(
         raise errors.exceptions[0] from None
 
 
-async def _produce(produce: Producer, case: Case, seconds: float) -> Output:
+async def produce_output(produce: Producer, case: Case, seconds: float) -> tuple[Output, bytes]:
+    """The output of a case, whatever its assistant does, and its line for the record."""
+
     async def call() -> Output:
         output = await produce(case)
         if not isinstance(output, Output) or output.case_id != case.id:
             raise TypeError(f"the assistant gave {type(output).__name__}, not the case's Output")
         return output
 
-    return await shielded(call(), lambda error: _failed(case, told(error)), seconds)
+    output = await shielded(call(), lambda error: _failed(case, told(error)), seconds)
+    try:
+        return output, line_of(output)
+    except ValueError as error:
+        output = _failed(case, f"its output cannot be written: {told(error)}")
+        return output, line_of(output)
 
 
-async def _score(
+async def score_output(
     studies: Studies,
     case: Case,
     output: Output,
     evaluators: Sequence[Evaluator],
     seconds: float,
-) -> Scored:
+) -> tuple[Scored, bytes]:
+    """The scores of an output, whatever its evaluators do, and their line for the record."""
     try:
         subject = studies.subject(case, output)
+        entry = await evaluate(subject, evaluators, seconds)
+        return entry, line_of(entry)
     except Exception as error:  # noqa: BLE001  a study that cannot be read costs its cases alone
-        return unscored(output, evaluators, told(error))
-    return await evaluate(subject, evaluators, seconds)
+        entry = unscored(output, evaluators, told(error))
+        return entry, line_of(entry)
 
 
 def _failed(case: Case, reason: str) -> Output:
@@ -279,19 +301,12 @@ def close_run(folder: RunFolder, total: int, *, scored: bool = True) -> Run:
 
 
 def close_scoring(folder: RunFolder, scoring: ScoringFolder) -> Scoring:
-    """Count what a scoring holds and write its manifest: complete when each output is in it."""
-    counts: Counter[str] = Counter()
-    left = set(folder.output_index())
-    for entry in scoring.scored():
-        left.discard(entry.case_id)
-        counts["cases"] += 1
-        for evaluation in entry.evaluations:
-            counts["findings"] += len(evaluation.findings)
-            for score in evaluation.scores:
-                counts["unscored" if score.state is ScoreState.UNSCORED else "scored"] += 1
+    """Write a scoring's manifest: complete when each output of the run is in it."""
+    scored = scoring.index()
+    left = any(name not in scored for name in folder.output_index())
     closed = scoring.scoring.model_copy(
         update={
-            "counts": dict(counts),
+            "counts": {"cases": len(scored)},
             "state": RunState.INCOMPLETE if left else RunState.COMPLETE,
             "finished": datetime.now(UTC),
         }

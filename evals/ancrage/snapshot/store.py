@@ -59,6 +59,17 @@ class Snapshot:
         """The ids of the cases in file order; nothing else of them is read."""
         return iter(self._index)
 
+    def case_line(self, case_id: str) -> bytes:
+        """The line of ``cases.jsonl`` that holds a case, without line break.
+
+        Raises:
+            UsageError: there is no such case.
+        """
+        found = self._index.line(case_id)
+        if found is None:
+            raise UsageError(f"{self.path}: no case {case_id!r}")
+        return found
+
     def case(self, case_id: str) -> Case:
         """The case ``case_id``, found without reading the others.
 

@@ -1,0 +1,158 @@
+"""Code checks over processes: the same record, byte for byte, from as many cores as there are.
+
+Worker processes are spawned and hold the snapshot, its studies and the checks by themselves; lines
+of JSON go in and come out, in order. Whatever dies with a worker is done again by ``--resume``.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from ancrage.checks import load_checks
+from ancrage.config import Config
+from ancrage.domain import Case, Output
+from ancrage.errors import IncompleteError, UsageError
+from ancrage.evaluator import Evaluator
+from ancrage.snapshot import open_snapshot
+from ancrage.studies import Studies
+
+CHUNK = 64
+"""Cases sent to a worker at once."""
+FEWEST = 1_000
+"""Cases from which further processes are worth their start, a second or so each."""
+
+
+class Lines(NamedTuple):
+    """A case as it stands in the snapshot, and its output as it stands in the record."""
+
+    case: bytes
+    output: bytes | None
+    """None when the case has no output yet: the recorded answer becomes it."""
+
+
+class Done(NamedTuple):
+    """What is to be written, as lines without line break."""
+
+    output: bytes
+    scored: bytes
+    is_new: bool
+    """Whether the output is not in the record yet."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker needs to make the same verdicts by itself."""
+
+    snapshot: Path
+    config: Config
+    checks: tuple[tuple[str, str], ...]
+    """Names and versions."""
+    seconds: float
+
+
+def count_workers(wanted: int | str, cases: int) -> int:
+    """How many processes to use: ``auto`` takes every core when there are cases enough.
+
+    Raises:
+        UsageError: ``wanted`` is neither ``auto`` nor a number from 1 on.
+    """
+    if wanted == "auto":
+        return _cores() if cases >= FEWEST else 1
+    try:
+        number = int(wanted)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise UsageError(f"--workers {wanted!r}: give a number from 1 on, or auto")
+    return number
+
+
+def job_of(studies: Studies, evaluators: Sequence[Evaluator], seconds: float) -> Job | None:
+    """What to tell workers; None when they could not load these evaluators by themselves."""
+    wanted = tuple((evaluator.name, evaluator.version) for evaluator in evaluators)
+    known = {(check.name, check.version) for check in load_checks(studies.config)}
+    if not known.issuperset(wanted):
+        return None
+    return Job(studies.snapshot.path.resolve(), studies.config, wanted, seconds)
+
+
+async def score_lines(job: Job, lines: Iterable[Lines], workers: int) -> AsyncIterator[Done]:
+    """What each line gives, in the order of ``lines``; memory holds a few chunks for each worker.
+
+    Raises:
+        IncompleteError: a worker died.
+    """
+    context = multiprocessing.get_context("spawn")
+    chunks = _chunks(lines)
+    waiting: deque[Future[list[Done]]] = deque()
+    pool = ProcessPoolExecutor(workers, context, _start, (job,))
+    try:
+        while True:
+            for chunk in islice(chunks, 3 * workers - len(waiting)):
+                waiting.append(pool.submit(_work, chunk))
+            if not waiting:
+                return
+            for done in await asyncio.wrap_future(waiting.popleft()):
+                yield done
+    except BrokenProcessPool:
+        raise IncompleteError("a worker process died; what was done is kept") from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _chunks(lines: Iterable[Lines]) -> Iterator[list[Lines]]:
+    rest = iter(lines)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _State(NamedTuple):
+    studies: Studies
+    checks: list[Evaluator]
+    seconds: float
+
+
+_state: _State
+
+
+def _start(job: Job) -> None:
+    global _state
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C for all
+    loaded = {(check.name, check.version): check for check in load_checks(job.config)}
+    snapshot = open_snapshot(job.snapshot, verify=False)
+    checks: list[Evaluator] = [loaded[wanted] for wanted in job.checks]
+    _state = _State(Studies(snapshot, job.config), checks, job.seconds)
+
+
+def _work(chunk: list[Lines]) -> list[Done]:
+    return asyncio.run(_score(chunk))
+
+
+async def _score(chunk: list[Lines]) -> list[Done]:
+    from ancrage.runs.loop import produce_output, recorded, score_output
+
+    found = []
+    for line in chunk:
+        case = Case.model_validate_json(line.case)
+        if line.output is None:
+            output, written = await produce_output(recorded, case, _state.seconds)
+        else:
+            output, written = Output.model_validate_json(line.output), line.output
+        _, scored = await score_output(_state.studies, case, output, _state.checks, _state.seconds)
+        found.append(Done(written, scored, line.output is None))
+    return found
