@@ -134,7 +134,7 @@ def _verify_run(
                 [scorer],
                 Studies(data),
                 concurrency=concurrency,
-                on_item=lambda *_: advance(),
+                progress=advance,
             )
         )
     found = print_run(folder)
