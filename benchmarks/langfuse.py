@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from statistics import median
@@ -28,12 +27,8 @@ from ancrage.langfuse.items import to_case
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt
 from ancrage.langfuse.session import Follower, open_session
-<<<<<<< HEAD
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot
-=======
-from ancrage.runs import create_run, recorded, run_experiment
->>>>>>> 3a7f6e5 (The benchmark of Langfuse publishes as runs do)
 from ancrage.studies import Studies
 from tests.langfuse.worlds import EVALUATORS, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
@@ -90,7 +85,6 @@ def serving(slow: float = 0.0) -> Iterator[tuple[Connection, Callable[[], dict[s
 def ours(connection: Connection, dataset: str, root: Path, name: str, produce: Any) -> Receipt:
     """An experiment as ``invoke experiment --dataset`` makes it."""
     session = open_session(connection, dataset)
-<<<<<<< HEAD
     folder = create_run(
         session.snapshot, kind="audit", name=name, root=root, details=session.details(name)
     )
@@ -103,26 +97,12 @@ async def _run(folder: RunFolder, data: Snapshot, follower: Follower, produce: A
     await run_experiment(
         folder,
         data.cases(),
-=======
-    details = session.details(name)
-    folder = create_run(session.snapshot, kind="audit", name=name, root=root, details=details)
-    work = partial(
-        run_experiment,
-        folder,
-        session.snapshot.cases(),
->>>>>>> 3a7f6e5 (The benchmark of Langfuse publishes as runs do)
         produce,
         EVALUATORS,
-        Studies(session.snapshot),
+        Studies(data),
         concurrency=CONCURRENCY,
-<<<<<<< HEAD
         on_item=follower.on_item,
-=======
->>>>>>> 3a7f6e5 (The benchmark of Langfuse publishes as runs do)
     )
-    with Follower(session, folder) as follower:
-        asyncio.run(work(on_item=follower.on_item))
-    return follower.finish()
 
 
 def bare(connection: Connection, dataset: str, name: str) -> None:
