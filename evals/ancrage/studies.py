@@ -81,7 +81,7 @@ class IndexedStudy:
 
     @cached_property
     def _respondent_ids(self) -> IdIndex:
-        return IdIndex({each.respondent_id for each in self.study.messages}, self.policy)
+        return IdIndex({each.respondent_id for each in self.study.messages} - {""}, self.policy)
 
 
 class Studies:

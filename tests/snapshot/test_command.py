@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ancrage.domain import Answer
 from ancrage.snapshot import open_snapshot
 from tests.conftest import ROOT
 
@@ -162,21 +163,21 @@ def test_wrong_use_is_one_line(
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
-def test_utf_16_is_told_apart(name: str, write: Write, tmp_path: Path, invoke: Invoke) -> None:
-    write(name, "id,question,answer\na,q,é\n".encode("utf-16"))
+def test_utf_16_is_read(name: str, write: Write, tmp_path: Path, invoke: Invoke) -> None:
+    content = row(1, answer="é") if name.endswith("l") else "id,question,answer\ncase-1,q,é\n"
+    write(name, content.encode("utf-16"))
     done = invoke("--source", name, "--out", "one")
-    assert done.returncode == 2
-    assert done.stderr.strip().endswith(f"{name}: is in UTF-16; save it as UTF-8")
-    assert not (tmp_path / "one").exists()
+    assert done.returncode == 0, done.stderr
+    assert open_snapshot(tmp_path / "one").case("case-1").output == Answer(text="é")
 
 
 def test_messages_set_aside_are_a_warning(write: Write, invoke: Invoke) -> None:
     write("a.jsonl", row(1))
-    write("m.csv", MESSAGES.encode() + "S,M2,R-013,déçu\n".encode("cp1252"))
+    write("m.csv", MESSAGES + "S,M2,,nobody's\n")
     done = invoke("--source", "a.jsonl", "--studies", "m.csv", "--out", "one")
     assert done.returncode == 0
-    assert "m.csv:3 text: not valid UTF-8" in done.stdout
-    assert "an answer that cites one will seem to be wrong" in done.stdout
+    assert "m.csv:3 respondent_id: missing" in done.stdout
+    assert "1 row of studies rejected: unscored where looked for" in done.stdout
 
 
 def test_rows_set_aside_name_nobody(write: Write, tmp_path: Path, invoke: Invoke) -> None:

@@ -225,13 +225,13 @@ def test_kinds_of_files(name: str, content: str, tmp_path: Path, write: Write) -
 
 
 def test_csv_faults_name_their_line(tmp_path: Path, write: Write) -> None:
-    rows = [b"id,question,answer", b'1,"two\nlines",a', b"2,q", b"3,q,caf\xe9", b"4,q,a"]
+    rows = [b"id,question,answer", '1,"two\nlines",été'.encode(), b"2,q", b"3,q,caf\xe9", b"4,q,a"]
     write("a.csv", b"\n".join(rows))
     cases, rejects = read(tmp_path, answers="a.csv")
     assert [case.id for case in cases] == ["1", "4"]
     assert [str(reject) for reject in rejects] == [
         "a.csv:4 2 columns where the header has 3",
-        "a.csv:5 answer: not valid UTF-8",
+        "a.csv:5 answer: not valid text in the encoding of the file",
     ]
 
 
@@ -241,8 +241,15 @@ def test_studies_from_whole_documents(tmp_path: Path, write: Write, study: Study
     options = {"answers": "studies/s.json", "studies": "studies/*.json"}
     rejects: list[Reject] = []
     with closing(FileSource("test", options, tmp_path)) as source:
-        assert source.study("S", rejects.append) == study
-        assert source.study("T", rejects.append) == Study(id="T", title="Vide")
+        found, empty = source.study("S", rejects.append), source.study("T", rejects.append)
+        assert found is not None
+        assert found == study.model_copy(update={"missing": found.missing})
+        assert found.missing == {"questions": "the study has no list of questions"}
+        assert empty is not None
+        assert (empty.title, sorted(empty.missing)) == (
+            "Vide",
+            ["messages", "questions", "respondents"],
+        )
         assert source.study("U", rejects.append) is None
     assert [str(reject) for reject in rejects] == ["studies/t.json:2 id: missing"]
 
@@ -271,7 +278,7 @@ def test_studies_keep_every_good_row(tmp_path: Path, write: Write) -> None:
         "m.csv:3 qui: missing",
         "m.csv:4 no: duplicate 'M1' in study 'S'",
         "m.csv:5 etude: missing",
-        "q.jsonl:2 ref: missing",
+        "q.jsonl:2 ref: missing: no column 'ref' among study_id",
     ]
     assert all(reject.study for reject in rejects)
 
@@ -296,9 +303,9 @@ def test_real_survey_reads_as_one_study(tmp_path: Path, shared: Path) -> None:
 def test_files_that_are_not_there(tmp_path: Path, write: Write) -> None:
     with pytest.raises(UsageError, match=r"nothing-\*.jsonl: no such file"):
         read(tmp_path, answers="nothing-*.jsonl")
-    write("a.xlsx", b"PK")
+    write("a.docx", b"PK")
     with pytest.raises(UsageError, match="unknown kind of file"):
-        read(tmp_path, answers="a.xlsx")
+        read(tmp_path, answers="a.docx")
 
 
 def test_sources_of_the_configuration(tmp_path: Path, write: Write) -> None:

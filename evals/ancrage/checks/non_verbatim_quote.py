@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.shared import absent, source_of
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
 
@@ -21,6 +21,10 @@ def non_verbatim_quote(subject: Subject) -> Iterator[Finding]:
     source = source_of(subject)
     for reading in subject.readings:
         quote, verdict = reading.quote, reading.verdict
+        if not reading.cited:
+            for citation in quote.citations:
+                for token in citation.messages:
+                    absent(source, "messages", f"message {token.text}")
         if verdict is None or verdict.passed:
             continue
         yield finding(

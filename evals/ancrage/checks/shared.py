@@ -1,6 +1,7 @@
 """What several checks need."""
 
 from ancrage.checks.base import Unscorable
+from ancrage.domain import StudyPart
 from ancrage.evaluator import Subject
 from ancrage.studies import IndexedStudy
 
@@ -14,3 +15,16 @@ def source_of(subject: Subject) -> IndexedStudy:
     if subject.source is None:
         raise Unscorable(subject.case.source_missing or "the case names no study")
     return subject.source
+
+
+def absent(source: IndexedStudy, part: StudyPart, what: str) -> str:
+    """In words, that ``what`` (``message M-0034``) is not in the study.
+
+    Raises:
+        Unscorable: it may be, in a part of the study that nobody has.
+    """
+    if reason := source.study.missing.get(part):
+        raise Unscorable(f"{what} was not found, and {reason}")
+    if source.study.from_tools:
+        return f"No tool returned {what}."
+    return f"The study has no {what}."

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ancrage.anchors import stands_in_questionnaire
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.shared import absent, source_of
 from ancrage.citations import QuotedPassage
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
@@ -54,6 +54,8 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
         if cited or quote.mention or stands_in_questionnaire(subject, quote.text):
             continue
         count = len(quote.text.split())
+        if count >= _HELD and not source.study.messages:
+            absent(source, "messages", "a message with the quoted words")
         verdict = source.quotes.verify(quote.text, ())
         held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
         if not (held and count >= _HELD):
@@ -63,6 +65,8 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
             if heading or quote.family == ">" or not (alike or _claims(subject, quote, count)):
                 continue
         where = f" The words stand in message {held}." if held else ""
+        if source.study.from_tools and not held:
+            where = " No tool returned these words."
         yield finding(
             "uncited_quote",
             subject,

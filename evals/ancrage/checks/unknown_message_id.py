@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.shared import absent, source_of
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
 
@@ -23,5 +23,5 @@ def unknown_message_id(subject: Subject) -> Iterator[Finding]:
                     subject,
                     token.start,
                     token.end,
-                    f"The study has no message {token.text}.",
+                    absent(source, "messages", f"message {token.text}"),
                 )

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.base import Unscorable, check, finding
+from ancrage.checks.shared import absent, source_of
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
 
@@ -30,13 +30,16 @@ def wrong_respondent_id(subject: Subject) -> Iterator[Finding]:
             if pair.message and message is None:
                 continue
             if message and known != message.respondent_id:
+                if not message.respondent_id:
+                    reason = source.study.missing.get("respondents", "the study names no author")
+                    raise Unscorable(f"message {message.id} has no author: {reason}")
                 who = "" if known else ", and the study has no such respondent"
                 explanation = (
                     f"Message {message.id} was written by {message.respondent_id}, "
                     f"not by {token.text}{who}."
                 )
             elif message is None and known is None:
-                explanation = f"The study has no respondent {token.text}."
+                explanation = absent(source, "respondents", f"respondent {token.text}")
             else:
                 continue
             yield finding(

@@ -1,6 +1,5 @@
 """Run the checks over answers: ``experiment`` and ``score``."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
@@ -11,7 +10,6 @@ from ancrage.program import called, resume_with
 if TYPE_CHECKING:
     from ancrage.runs import RunFolder
 
-_SNAPSHOTS = Path("snapshots")
 _SCORERS = "Scorers to add, with commas between: abstention, verify (default: none). See [verify]."
 
 
@@ -55,7 +53,7 @@ def experiment(
     from ancrage.evaluators import select
     from ancrage.runs import create_run, find_run, recorded, run_experiment
     from ancrage.runs.progress import track
-    from ancrage.snapshot import open_snapshot
+    from ancrage.snapshot import newest_snapshot, open_snapshot
     from ancrage.studies import Studies
 
     if resume and (snapshot or dataset or run_name):
@@ -73,7 +71,9 @@ def experiment(
     if dry_run:
         if dataset:
             raise UsageError("--dry-run looks at a snapshot: pull the dataset first")
-        given = find_run(resume).snapshot() if resume else open_snapshot(snapshot or _newest())
+        given = (
+            find_run(resume).snapshot() if resume else open_snapshot(snapshot or newest_snapshot())
+        )
         return print_estimate(given, evaluators)
     if dataset:
         return run_on_dataset(
@@ -95,7 +95,7 @@ def experiment(
             )
         data = folder.snapshot()
     else:
-        data = open_snapshot(snapshot or _newest())
+        data = open_snapshot(snapshot or newest_snapshot())
         folder = create_run(data, kind="audit", name=run_name or None)
     resume_with(f"experiment --resume {folder.path.name}")
     with track("Checking", data.manifest.counts.kept) as advance:
@@ -176,13 +176,6 @@ def _report(folder: "RunFolder") -> ExitCode:
     found = print_run(folder)
     judged = print_accounts(folder)
     return ExitCode.INCOMPLETE if found.incomplete else judged
-
-
-def _newest() -> Path:
-    found = [path.parent for path in _SNAPSHOTS.glob("*/manifest.json")]
-    if not found:
-        raise UsageError(f"no snapshot in snapshots/; take one with: {called('snapshot')}")
-    return max(found, key=lambda path: ((path / "manifest.json").stat().st_mtime, path.name))
 
 
 tasks = (experiment, score)

@@ -80,7 +80,7 @@ def replay(
     from ancrage.replay.mock import read_mock
     from ancrage.replay.session import find_replays, mock_of, prepare
     from ancrage.replay.session import resume as take_up
-    from ancrage.snapshot import open_snapshot
+    from ancrage.snapshot import newest_snapshot, open_snapshot
 
     config = load()
     assistant = load_assistant(config)
@@ -92,7 +92,7 @@ def replay(
         session = take_up(config, folders, assistant)
         answers = mock_of(folders)
     else:
-        data = open_snapshot(snapshot or _newest())
+        data = open_snapshot(snapshot or newest_snapshot())
         answers = Path(mock).resolve() if mock else None
         if answers:
             read_mock(answers, (case.id for case in data.cases()))
@@ -324,13 +324,13 @@ def migrate(
     from ancrage.replay.session import find_replays, label, prepare, take_up
     from ancrage.report.terminal import console
     from ancrage.runs import list_runs
-    from ancrage.snapshot import open_snapshot
+    from ancrage.snapshot import newest_snapshot, open_snapshot
 
     if label(models) == label(against):
         raise UsageError("migrate takes two different models or tiers")
     config = load()
     assistant = load_assistant(config)
-    data = open_snapshot(snapshot or _newest())
+    data = open_snapshot(snapshot or newest_snapshot())
     budget = _budget(budget_tokens, budget_cost)
     base = run_name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}-migration"
     known = {folder.run.group for folder in list_runs()}
@@ -382,15 +382,6 @@ def migrate(
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
     again = called(f"migrate {models} {against} --run-name {base}")
     return _conclude(everything, f"{again} and the same other choices")
-
-
-def _newest() -> str:
-    from pathlib import Path
-
-    found = [path.parent for path in Path("snapshots").glob("*/manifest.json")]
-    if not found:
-        raise UsageError(f"no snapshot in snapshots/; take one with: {called('snapshot')}")
-    return str(max(found, key=lambda path: (path / "manifest.json").stat().st_mtime))
 
 
 tasks = (replay, migrate)

@@ -13,7 +13,7 @@ from ancrage.domain.case import (
 )
 from ancrage.domain.finding import Evaluation, FailureMode, Finding, Passage, Score, ScoreState
 from ancrage.domain.run import EvaluatorInfo, Output, Run, RunState, Scored, Scoring, SnapshotRef
-from ancrage.domain.study import Message, Question, Study
+from ancrage.domain.study import Message, Question, Study, StudyPart
 from ancrage.domain.turn import Turn
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "Scoring",
     "SnapshotRef",
     "Study",
+    "StudyPart",
     "ToolCall",
     "Turn",
     "Usage",

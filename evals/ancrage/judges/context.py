@@ -66,9 +66,9 @@ def _sources(subject: Subject) -> Block:
     shown: dict[str, str] = {}
     by_respondent: dict[str, list[Message]] = {}
     for message in subject.source.study.messages:
-        by_respondent.setdefault(message.respondent_id, []).append(message)
+        by_respondent.setdefault(message.respondent_id or message.id, []).append(message)
     for _, message in verbatim(subject):
-        thread = by_respondent[message.respondent_id]
+        thread = by_respondent[message.respondent_id or message.id]
         at = next(place for place, each in enumerate(thread) if each.id == message.id)
         for near in thread[max(0, at - 1) : at + 2]:
             asked = subject.source.question(near.question_ref) if near.question_ref else None

@@ -78,6 +78,7 @@ class LangfuseSource:
         self.options = validated(name, options, Options)
         share = "" if self.options.sample == 1 else f", {self.options.sample:.0%} of the traces"
         self.label = f"{name} (langfuse{share})"
+        self.notes: list[str] = []
         self._connection = connect()
         self._map = _mapper(name, self.options)
         self._root = root

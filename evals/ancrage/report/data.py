@@ -151,8 +151,15 @@ def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, .
         states=states,
         with_findings=with_findings,
         worst=tuple(item for _, _, item in ranked),
-        sections=(*sections, *_of_replay(folder), *_of_judges(view)),
+        sections=(*_of_snapshot(view), *sections, *_of_replay(folder), *_of_judges(view)),
     )
+
+
+def _of_snapshot(view: RunView) -> tuple[Section, ...]:
+    """How much there was to look at, what of it was lost, and how it was read."""
+    manifest = view.snapshot.manifest
+    told = (str(manifest), *manifest.warnings, *manifest.notes)
+    return (Section("Snapshot", rows=tuple((sentence,) for sentence in told)),)
 
 
 def _of_replay(folder: RunFolder) -> tuple[Section, ...]:

@@ -35,7 +35,7 @@ class Shelf:
     def _neighbours(self) -> dict[str, tuple[Message | None, Message | None]]:
         threads: dict[str, list[Message]] = {}
         for message in self.source.study.messages:
-            threads.setdefault(message.respondent_id, []).append(message)
+            threads.setdefault(message.respondent_id or message.id, []).append(message)
         return {
             message.id: (before, after)
             for thread in threads.values()

@@ -1,7 +1,7 @@
 """Snapshots: production's answers and their studies, taken once and frozen in a folder."""
 
 from ancrage.snapshot.manifest import Counts, Filters, Manifest, Reject
-from ancrage.snapshot.store import Snapshot, open_snapshot, write_snapshot
+from ancrage.snapshot.store import Snapshot, newest_snapshot, open_snapshot, write_snapshot
 
 __all__ = [
     "Counts",
@@ -9,6 +9,7 @@ __all__ = [
     "Manifest",
     "Reject",
     "Snapshot",
+    "newest_snapshot",
     "open_snapshot",
     "write_snapshot",
 ]

@@ -55,8 +55,16 @@ class Counts(Frozen):
     without_answer: int = 0
     """Of those kept: production gave no usable answer."""
     studies: int = 0
+    messages: int = 0
+    questions: int = 0
     study_rows_rejected: int = 0
     """Rows of studies (messages, questions) set aside; the rest of the study is kept."""
+    studies_mostly_rejected: int = 0
+    """Studies of which more rows were set aside than kept."""
+    without_questions: int = 0
+    """Studies that have no list of questions."""
+    without_messages: int = 0
+    """Studies that have no message."""
 
     @model_validator(mode="after")
     def _add_up(self) -> Self:
@@ -106,16 +114,58 @@ class Pseudonymisation(Frozen):
 
 
 class Manifest(Frozen):
-    """``manifest.json``."""
+    """``manifest.json``; printed, it says in one line how much there is."""
 
     format: int = FORMAT
     created: datetime
     source: str
     """The source's name and kind; never an address with a password."""
     counts: Counts
+    notes: tuple[str, ...] = ()
+    """How the source was read, where nobody had said how: encodings, tools, columns."""
     filters: Filters = Filters()
     pseudonyms: Pseudonymisation = Pseudonymisation()
     files: dict[str, str]
     """SHA-256 of every other file of the folder, by relative path."""
     hash: str
     """SHA-256 over the answers' and studies' hashes: equal when the content is."""
+
+    def __str__(self) -> str:
+        counts = self.counts
+        amounts = (
+            (counts.kept, "answer"), (counts.studies, "study"), (counts.messages, "message"),
+            (counts.questions, "question"),
+        )  # fmt: skip
+        return ", ".join(_many(count, noun) for count, noun in amounts)
+
+    @property
+    def most_rejected(self) -> bool:
+        """Whether more was set aside than kept: of the answers, of a study, or of all studies."""
+        counts = self.counts
+        return (
+            counts.rejected > counts.kept
+            or counts.study_rows_rejected > counts.messages + counts.questions
+            or counts.studies_mostly_rejected > 0
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What whoever reads figures made of this snapshot has to know, one sentence each."""
+        counts = self.counts
+        told = (
+            (counts.rejected, "row", "of answers rejected, in no figure"),
+            (counts.duplicates, "row", "of answers with an id already met, in no figure"),
+            (counts.undated, "answer", "without time, left out of the window"),
+            (counts.study_rows_rejected, "row", "of studies rejected: unscored where looked for"),
+            (counts.studies_mostly_rejected, "study", "with more rows rejected than kept"),
+            (counts.without_questions, "study", "without questions: references are unscored"),
+            (counts.without_messages, "study", "without messages: what is cited is unscored"),
+            (counts.source_missing, "answer", "whose study could not be read"),
+            (counts.without_study, "answer", "naming no study"),
+        )
+        return tuple(f"{_many(count, noun)} {what}" for count, noun, what in told if count)
+
+
+def _many(count: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -45,7 +45,7 @@ class Rewriter:
     def __init__(self, pseudonymiser: Pseudonymiser, study: Study | None) -> None:
         self._of = pseudonymiser
         messages = study.messages if study else ()
-        ids = sorted({message.respondent_id for message in messages})
+        ids = sorted({message.respondent_id for message in messages} - {""})
         self._message_ids = {message.id for message in messages}
         self._ids = IdIndex(ids, IdPolicy())
         self._prefixes = _shared_prefixes(ids, pseudonymiser.prefixes)
@@ -108,7 +108,7 @@ class Rewriter:
                     each.model_copy(
                         update={
                             "id": self.text(each.id),
-                            "respondent_id": self._known[each.respondent_id],
+                            "respondent_id": self._known.get(each.respondent_id, ""),
                             "text": self.text(each.text),
                             "question_ref": each.question_ref and self.text(each.question_ref),
                         }

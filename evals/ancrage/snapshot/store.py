@@ -6,7 +6,7 @@ line; ``studies/`` one JSON file a study; ``rejects.jsonl`` the rows set aside a
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -153,6 +153,19 @@ def open_snapshot(path: str | Path, *, verify: bool = True) -> Snapshot:
     return snapshot
 
 
+def newest_snapshot(folder: Path = Path("snapshots")) -> Path:
+    """The snapshot of ``folder`` that was taken last, by its own account.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = [path.parent for path in folder.glob("*/manifest.json")]
+    if not found:
+        raise UsageError(f"no snapshot in {folder}/; take one with: {called('snapshot')}")
+    taken = {path: open_snapshot(path, verify=False).manifest.created for path in found}
+    return max(found, key=lambda path: (taken[path], path.name))
+
+
 def write_snapshot(
     path: str | Path,
     cases: Iterable[Case | Reject],
@@ -162,6 +175,7 @@ def write_snapshot(
     filters: Filters | None = None,
     left_out: Counter[str] | None = None,
     pseudonyms: Callable[[], Pseudonymisation] = Pseudonymisation,
+    notes: Sequence[str] = (),
     created: datetime | None = None,
 ) -> Manifest:
     """Write a snapshot folder at ``path``; either all of it appears there or nothing does.
@@ -174,6 +188,7 @@ def write_snapshot(
         left_out: how many answers the caller's filters held back, by field of ``Counts``; read
             once ``cases`` is exhausted.
         pseudonyms: what was hidden; called once ``cases`` is exhausted.
+        notes: how the source was read; looked at once ``cases`` is exhausted.
         created: the moment the snapshot was taken (default: now).
 
     Returns:
@@ -202,7 +217,7 @@ def write_snapshot(
                     )
                     continue
                 assert case is not None  # noqa: S101
-                case = _with_source_state(case, study_of, folder, missing)
+                case = _with_source_state(case, study_of, folder, missing, counts)
                 counts["kept"] += 1
                 counts["source_missing"] += case.source_missing is not None
                 counts["without_study"] += case.study_id is None
@@ -220,6 +235,7 @@ def write_snapshot(
                 created=created or datetime.now(UTC),
                 source=source,
                 counts=Counts(**counts),
+                notes=tuple(notes),
                 filters=filters or Filters(),
                 pseudonyms=pseudonyms(),
                 files=files,
@@ -258,6 +274,7 @@ def _with_source_state(
     study_of: Callable[[str], Study | None],
     folder: Folder,
     missing: set[str],
+    counts: Counter[str],
 ) -> Case:
     """The case, its study written if it was not yet, or marked when there is none any more."""
     updates: dict[str, object] = {}
@@ -265,6 +282,12 @@ def _with_source_state(
         study = None if case.study_id in missing else study_of(case.study_id)
         if study is not None:
             folder.write_study(study)
+            messages, questions = len(study.messages), len(study.questions)
+            counts["messages"] += messages
+            counts["questions"] += questions
+            counts["without_messages"] += not messages
+            counts["without_questions"] += not questions
+            counts["studies_mostly_rejected"] += study.rejected > messages + questions
         else:
             missing.add(case.study_id)
             if case.source_missing is None:

@@ -43,6 +43,7 @@ def take_snapshot(
         filters=filters,
         left_out=left_out,
         pseudonyms=pseudonymiser.summary,
+        notes=source.notes,
     )
 
 

@@ -46,6 +46,8 @@ class Source(Protocol):
 
     label: str
     """What the manifest names as the origin, such as ``production (sql)``; never a secret."""
+    notes: list[str]
+    """How it was read where nobody had said how, filled as it is read; for the manifest."""
 
     def cases(self, window: Window) -> Iterator[Case | Reject]:
         """Every answer in turn, streamed; a row that is no case comes as a ``Reject``.

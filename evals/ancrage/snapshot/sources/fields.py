@@ -1,12 +1,15 @@
 """Read one field of a row: by column or dotted path, of the kind wanted, or say what is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic_core import from_json
 
 from ancrage.domain import JsonValue
+
+COLUMNS_SHOWN = 12
 
 
 class FieldError(ValueError):
@@ -15,6 +18,26 @@ class FieldError(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+def has(row: Mapping[str, Any], path: str) -> bool:
+    """Whether the row has the column that ``path`` is, or starts from."""
+    return path in row or path.partition(".")[0] in row
+
+
+def missing(row: Mapping[str, Any], path: str) -> FieldError:
+    """That nothing stands at ``path``; when there is no such column, the ones that there are."""
+    return FieldError(path, "missing" if has(row, path) else f"missing: {unknown(path, row)}")
+
+
+def unknown(path: str, columns: Iterable[str]) -> str:
+    """That there is no such column, which ones there are, and which one may be meant."""
+    names = [name for name in map(str, columns) if name]
+    shown = ", ".join(name[:40] for name in names[:COLUMNS_SHOWN])
+    more = f" and {len(names) - COLUMNS_SHOWN} more" if len(names) > COLUMNS_SHOWN else ""
+    close = get_close_matches(path, names, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"no column {path!r} among {shown or 'none'}{more}{hint}"
 
 
 def at(row: Mapping[str, Any], path: str) -> Any:
@@ -49,14 +72,14 @@ def identifier(row: Mapping[str, Any], path: str) -> str | None:
 def required(row: Mapping[str, Any], path: str) -> str:
     value = identifier(row, path)
     if value is None:
-        raise FieldError(path, "missing")
+        raise missing(row, path)
     return value
 
 
 def words(row: Mapping[str, Any], path: str) -> str:
     value = at(row, path)
     if value is None:
-        raise FieldError(path, "missing")
+        raise missing(row, path)
     return text_of(path, value)
 
 
@@ -82,7 +105,7 @@ def unicode(path: str, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise FieldError(path, "not valid UTF-8") from None
+        raise FieldError(path, "not valid text in the encoding of the file") from None
     return text
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from ancrage.domain import (
     Answer,
@@ -26,8 +26,10 @@ from ancrage.llm.recorded import sent_and_echoed
 from ancrage.snapshot.sources.fields import (
     FieldError,
     at,
+    has,
     identifier,
     json_of,
+    missing,
     object_of,
     optional,
     plain,
@@ -45,7 +47,24 @@ STOPPED = {
 }
 
 
-class AnswerFields(Frozen):
+class Fields(Frozen):
+    """Paths, trimmed as headers are."""
+
+    model_config = ConfigDict(str_strip_whitespace=True, str_min_length=1)
+
+    def chosen(self) -> dict[str, str]:
+        """The paths that somebody chose, by the setting that did."""
+        chosen: dict[str, str] = {}
+        for name in sorted(self.model_fields_set - {"timezone"}):
+            value = getattr(self, name)
+            if isinstance(value, dict):
+                chosen |= {f"{name}.{key}": path for key, path in value.items()}
+            else:
+                chosen[name] = value
+        return {f"fields.{name}": path for name, path in chosen.items()}
+
+
+class AnswerFields(Fields):
     """Where each part of a case stands in a row: a column, or a dotted path into JSON."""
 
     id: str = "id"
@@ -79,23 +98,26 @@ class AnswerFields(Frozen):
         return value
 
 
-class MessageFields(Frozen):
-    """Where each part of a respondent's message stands in a row."""
+class PartFields(Fields):
+    """Where the parts stand that rows of studies have."""
 
     study_id: str = "study_id"
+    text: str = "text"
+
+
+class MessageFields(PartFields):
+    """Where each part of a respondent's message stands in a row."""
+
     id: str = "id"
     respondent_id: str = "respondent_id"
-    text: str = "text"
     question_ref: str = "question_ref"
     language: str = "language"
 
 
-class QuestionFields(Frozen):
+class QuestionFields(PartFields):
     """Where each part of a question stands in a row."""
 
-    study_id: str = "study_id"
     ref: str = "ref"
-    text: str = "text"
 
 
 def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
@@ -107,10 +129,10 @@ def to_case(row: Mapping[str, Any], fields: AnswerFields, source: str) -> Case:
     trace_id = identifier(row, fields.trace_id)
     case_id = identifier(row, fields.id) or trace_id
     if not case_id:
-        raise FieldError(fields.id, "missing")
+        raise missing(row, fields.id)
     question = at(row, fields.question)
     if question is None:
-        raise FieldError(fields.question, "missing")
+        raise missing(row, fields.question)
     system, history = _history(row, fields, text_of(fields.question, question))
     answer = at(row, fields.answer)
     text = None if answer is None else text_of(fields.answer, answer)
@@ -149,12 +171,13 @@ def to_message(row: Mapping[str, Any], fields: MessageFields) -> Message:
     """The message that a row holds.
 
     Raises:
-        FieldError: its id, respondent or text is missing, or a part is of the wrong kind.
+        FieldError: its id or text is missing, its respondent is empty, or a part is of the wrong
+            kind.
     """
     return _built(
         Message,
         id=required(row, fields.id),
-        respondent_id=required(row, fields.respondent_id),
+        respondent_id=required(row, fields.respondent_id) if has(row, fields.respondent_id) else "",
         text=words(row, fields.text),
         question_ref=identifier(row, fields.question_ref),
         language=optional(row, fields.language) or None,

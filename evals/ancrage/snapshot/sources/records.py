@@ -1,10 +1,6 @@
-"""Read rows from JSON, JSON Lines, CSV and TSV files, setting aside the lines that are none."""
+"""Read rows from files of any kind, setting aside what is no row."""
 
-import codecs
-import csv
-import sys
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +8,13 @@ from pydantic_core import from_json
 
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
+from ancrage.snapshot.sources.encodings import encoding_of
 
 RAW_KEPT = 2_000
 """Characters of a rejected line that are kept, where any may be."""
+TABLES = (".csv", ".tsv", ".xlsx", ".xlsm", ".parquet")
+"""Kinds of files in which every row has the same columns."""
+SUFFIXES = (".jsonl", ".ndjson", ".json", *TABLES)
 
 
 class Record(NamedTuple):
@@ -23,6 +23,10 @@ class Record(NamedTuple):
     where: str
     line: int
     row: dict[str, Any]
+
+
+Reader = Callable[[Path, str, str], Iterator[Record | Reject]]
+"""From a path, its name in messages and its encoding to its rows."""
 
 
 def resolve(patterns: tuple[str, ...], root: Path) -> list[Path]:
@@ -48,105 +52,88 @@ def resolve(patterns: tuple[str, ...], root: Path) -> list[Path]:
     return list(found)
 
 
-def read_records(path: Path, where: str) -> Iterator[Record | Reject]:
-    """The rows of a file; JSON Lines, CSV and TSV are streamed, one JSON document is not.
+def read_records(
+    path: Path, where: str, encoding: str | None, notes: list[str]
+) -> Iterator[Record | Reject]:
+    """The rows of a file, streamed but for one JSON document.
 
-    ``where`` is how rejects and records name the file.
+    ``where`` is how rejects and records name the file; ``encoding`` that of a text file, found
+    out when None and told to ``notes`` when guessed.
 
     Raises:
-        UsageError: the file cannot be read, or its type is not known by its ending.
+        UsageError: the file cannot be read, its kind is not known by its ending, or two of its
+            columns have one name.
     """
-    readers = {
-        ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json,
-        ".csv": _csv, ".tsv": _csv,
-    }  # fmt: skip
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise UsageError(f"{path}: unknown kind of file; known: {', '.join(readers)}")
+    from ancrage.snapshot.sources import tables
+
+    suffix = path.suffix.lower()
     try:
-        with path.open("rb") as file:
-            first = file.read(4)
-            if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and 0 in first:
-                raise UsageError(f"{path}: is in UTF-16; save it as UTF-8")
-        yield from reader(path, where)
+        if suffix in (".xlsx", ".xlsm"):
+            yield from tables.read_excel(path, where, notes)
+        elif suffix == ".parquet":
+            yield from tables.read_parquet(path, where)
+        elif reader := _TEXTS.get(suffix):
+            yield from reader(path, where, encoding_of(path, encoding, notes))
+        else:
+            raise UsageError(f"{path}: unknown kind of file; known: {', '.join(SUFFIXES)}")
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except UnicodeError as error:
+        raise UsageError(f"{path}: cannot be decoded: {error}") from None
 
 
-def raw(line: bytes) -> str:
-    """A rejected line, legible and cut."""
-    text = line[: RAW_KEPT * 4].decode("utf-8", "backslashreplace").strip()
-    return text[:RAW_KEPT]
-
-
-def _json_lines(path: Path, where: str) -> Iterator[Record | Reject]:
-    with path.open("rb") as file:
+def _json_lines(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
+    with path.open(encoding=encoding, errors="surrogateescape") as file:
         for number, line in enumerate(file, 1):
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
             if not line.strip():
                 continue
             try:
                 yield _record(where, number, from_json(line, allow_inf_nan=False), line)
             except ValueError as error:
-                # from_json counts lines from the start of this one.
-                fault = str(error).replace(" at line 1 column ", " at character ")
-                yield Reject(where=where, line=number, error=f"not JSON: {fault}", raw=raw(line))
+                yield Reject(where=where, line=number, error=_fault(error), raw=raw(line))
 
 
-def _json(path: Path, where: str) -> Iterator[Record | Reject]:
-    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+def _fault(error: ValueError) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "not JSON: not valid text in the encoding of the file"
+    # from_json counts lines from the start of this one.
+    return f"not JSON: {error}".replace(" at line 1 column ", " at character ")
+
+
+def _json(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
+    content = path.read_bytes().decode(encoding, "surrogateescape")
     try:
         document = from_json(content, allow_inf_nan=False)
     except ValueError as error:
-        lines = [line for line in content.split(b"\n", 2)[:2] if line.strip()]
-        if len(lines) == 2 and all(line.strip().startswith(b"{") for line in lines):
-            yield from _json_lines(path, where)
+        lines = [line for line in content.split("\n", 2)[:2] if line.strip()]
+        if len(lines) == 2 and all(line.strip().startswith("{") for line in lines):
+            yield from _json_lines(path, where, encoding)
         else:
-            yield Reject(where=where, error=f"not JSON: {error}", raw=raw(content))
+            yield Reject(where=where, error=_fault(error), raw=raw(content))
         return
-    if isinstance(document, list):
-        for rank, row in enumerate(document, 1):
-            yield _record(where, rank, row, b"")
-    else:
-        yield _record(where, 1, document, content)
+    rows = document if isinstance(document, list) else [document]
+    for rank, row in enumerate(rows, 1):
+        yield _record(where, rank, row, "" if document is rows else content)
 
 
-def _record(where: str, line: int, row: Any, source: bytes) -> Record | Reject:
+def _record(where: str, line: int, row: Any, source: str) -> Record | Reject:
     if isinstance(row, dict):
         return Record(where, line, row)
-    return Reject(
-        where=where, line=line, raw=raw(source) or None,
-        error=f"expected an object with fields, found {type(row).__name__}",
-    )  # fmt: skip
+    error = f"expected an object with fields, found {type(row).__name__}"
+    return Reject(where=where, line=line, raw=raw(source) or None, error=error)
 
 
-def _csv(path: Path, where: str) -> Iterator[Record | Reject]:
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    # Undecodable bytes become lone surrogates, which the models then refuse by field.
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        first = file.readline()
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else _delimiter(first)
-        rows = csv.reader(chain([first], file), delimiter=delimiter, strict=True)
-        header = [name.strip() for name in next(rows, [])]
-        while True:
-            start = rows.line_num + 1
-            try:
-                values = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                yield Reject(where=where, line=start, error=f"not CSV: {error}")
-                continue
-            if len(values) == len(header):
-                yield Record(where, start, dict(zip(header, values, strict=True)))
-            elif values:
-                yield Reject(
-                    where=where, line=start, raw=delimiter.join(values)[:RAW_KEPT],
-                    error=f"{len(values)} columns where the header has {len(header)}",
-                )  # fmt: skip
+def raw(text: str) -> str:
+    """A rejected line, legible and cut."""
+    return text[: RAW_KEPT * 4].strip()[:RAW_KEPT].encode("utf-8", "backslashreplace").decode()
 
 
-def _delimiter(header: str) -> str:
-    """Semicolons are what French spreadsheets write."""
-    return ";" if header.count(";") > header.count(",") else ","
+def _csv(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
+    from ancrage.snapshot.sources.tables import read_csv
+
+    return read_csv(path, where, encoding)
+
+
+_TEXTS: dict[str, Reader] = {
+    ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json, ".csv": _csv, ".tsv": _csv,
+}  # fmt: skip

@@ -102,6 +102,7 @@ class SqlSource:
 
     def __init__(self, name: str, options: Mapping[str, Any], root: Path) -> None:
         self.label = f"{name} (sql)"
+        self.notes: list[str] = []
         self._name = name
         self._options = validated(name, options, SqlOptions)
         self._engine = self._connectable()
