@@ -114,7 +114,9 @@ def test_default_folder_is_named_for_source_and_day(
     assert invoke().returncode == 0
     (folder,) = (tmp_path / "snapshots").iterdir()
     assert folder.name.startswith("prod-20")
-    again = invoke()
+    assert invoke().returncode == 0
+    assert (tmp_path / "snapshots" / f"{folder.name}-2" / "manifest.json").is_file()
+    again = invoke("--out", str(folder))
     assert again.returncode == 2
     assert "exists already" in again.stderr
 

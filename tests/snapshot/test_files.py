@@ -251,7 +251,9 @@ def test_studies_from_whole_documents(tmp_path: Path, write: Write, study: Study
             ["messages", "questions", "respondents"],
         )
         assert source.study("U", rejects.append) is None
-    assert [str(reject) for reject in rejects] == ["studies/t.json:2 id: missing"]
+    assert [str(reject) for reject in rejects] == [
+        "studies/t.json:2 id: missing: no column 'id' among title"
+    ]
 
 
 def test_studies_keep_every_good_row(tmp_path: Path, write: Write) -> None:

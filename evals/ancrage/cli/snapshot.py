@@ -1,6 +1,6 @@
 """``snapshot``: freeze production's answers in a folder."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
@@ -19,8 +19,8 @@ SHOWN = 5
 @command(
     help={
         "source": "Name of a [sources.NAME] table, or a file of answers "
-        "(.jsonl, .json, .csv; default: the only source configured).",
-        "out": "Folder to create (default: snapshots/NAME-DATE).",
+        "(JSON Lines, JSON, CSV, TSV, Excel, Parquet; default: the only source configured).",
+        "out": "Folder to create (default: snapshots/NAME-DATE, numbered where there is one).",
         "limit": "Take a reproducible sample of this many answers (default: all).",
         "days": "Only answers of the last so many days (default: no limit).",
         "since": "Only answers from this ISO date or time on, UTC unless it says otherwise.",
@@ -28,8 +28,14 @@ SHOWN = 5
         "seed": "Which sample --limit takes.",
         "pseudonymise": "none, respondents (their ids) or text (ids, e-mails, telephone numbers "
         "and the like; default: respondents).",
-        "studies": "With a file of answers: the file, or glob, of its studies.",
-    }
+        "studies": "With a file of answers: the file, or glob, of its messages or whole studies "
+        "(default: made of the tool outputs recorded with the answers).",
+        "questions": "With a file of answers: the file, or glob, of the questions put.",
+        "map": "With a file of answers: FIELD=COLUMN, as in id=case_no or messages.text=verbatim; "
+        "can be repeated.",
+        "encoding": "With a file of answers: of the text files (default: found out).",
+    },
+    example="snapshot --source answers.csv --studies messages.csv --map answer=reply",
 )
 def snapshot(
     source: str = "",
@@ -41,8 +47,14 @@ def snapshot(
     seed: int = 0,
     pseudonymise: str = "respondents",
     studies: str = "",
+    questions: str = "",
+    map: list[str] | None = None,
+    encoding: str = "",
 ) -> ExitCode:
-    """Freeze production's answers and their studies."""
+    """Freeze production's answers and their studies.
+
+    Exits 3 when nothing was kept, or when more was rejected than kept: of the answers, of a study.
+    """
     from contextlib import closing
     from datetime import UTC, datetime, timedelta
     from pathlib import Path
@@ -70,10 +82,11 @@ def snapshot(
     last = _moment("until", until)
     if first and last and first >= last:
         raise UsageError("the window is empty: it begins at or after --until")
+    given = _given(studies, questions, map or [], encoding)
     config = load()
     hidden = Pseudonymiser.configured(PseudonymMode(pseudonymise), config)
-    with closing(open_source(source or None, config, studies or None)) as opened:
-        path = Path(out) if out else Path("snapshots", f"{_slug(opened.label)}-{now:%Y-%m-%d}")
+    with closing(open_source(source or None, config, given)) as opened:
+        path = Path(out) if out else _free(f"{_slug(opened.label)}-{now:%Y-%m-%d}")
         filters = Filters(
             limit=limit,
             seed=seed,
@@ -84,7 +97,42 @@ def snapshot(
         with Console(stderr=True).status(Text(f"Reading {opened.label} …")):
             manifest = take_snapshot(opened, path, filters, hidden)
     _print(path, manifest)
-    return ExitCode.OK if manifest.counts.kept else ExitCode.INCOMPLETE
+    useful = manifest.counts.kept and not manifest.most_rejected
+    return ExitCode.OK if useful else ExitCode.INCOMPLETE
+
+
+def _given(studies: str, questions: str, pairs: list[str], encoding: str) -> "dict[str, Any]":
+    """What the options say, as the table of a source of files would."""
+    given: dict[str, Any] = {}
+    if studies:
+        given["studies"] = [studies]
+    if questions:
+        given["questions"] = {"files": [questions]}
+    if encoding:
+        given["encoding"] = encoding
+    for pair in pairs:
+        field, equals, column = pair.partition("=")
+        *place, name = field.strip().split(".")
+        if not (equals and name and column.strip()):
+            raise UsageError(f"--map {pair!r}: takes FIELD=COLUMN, such as id=case_no")
+        table = given.setdefault(place.pop(0), {}) if place[:1] in _PARTS else given
+        table = table.setdefault("fields", {})
+        for step in place:
+            table = table.setdefault(step, {})
+        table[name] = column
+    return given
+
+
+_PARTS = (["messages"], ["questions"])
+
+
+def _free(name: str) -> "Path":
+    """The folder of that name, or with the first number that is free."""
+    from itertools import count
+    from pathlib import Path
+
+    names = (name if rank == 1 else f"{name}-{rank}" for rank in count(1))
+    return next(path for path in (Path("snapshots", name) for name in names) if not path.exists())
 
 
 def _moment(option: str, value: str) -> "datetime | None":
@@ -139,7 +187,12 @@ def _print(path: "Path", manifest: "Manifest") -> None:
     ):
         table.add_row(label, f"{value:,}")
     table.add_section()
-    table.add_row("studies", f"{counts.studies:,}")
+    for label, value in (
+        ("studies", counts.studies),
+        ("messages", counts.messages),
+        ("questions", counts.questions),
+    ):
+        table.add_row(label, f"{value:,}")
     if counts.study_rows_rejected:
         table.add_row("rows of studies rejected", f"{counts.study_rows_rejected:,}")
     console.print(table)
@@ -151,23 +204,21 @@ def _print(path: "Path", manifest: "Manifest") -> None:
             console.print(Text(f"  {reject}"))
         if aside > SHOWN:
             console.print(Text(f"  … all of them in {path / 'rejects.jsonl'}"))
-    if counts.study_rows_rejected:
-        console.print(
-            Text(
-                "The checks do not know the messages set aside: an answer that cites one will "
-                "seem to be wrong.",
-                style="bold yellow",
-            )
-        )
+    for warning in manifest.warnings:
+        console.print(Text(warning, style="bold yellow"))
+    for note in manifest.notes:
+        console.print(Text(note))
+    if manifest.most_rejected:
+        console.print(Text("More was rejected than kept.", style="bold red"))
     if counts.source_missing and not counts.studies:
         console.print(
             Text(
                 "No study was found, so no quote can be checked: give --studies with a file of "
-                "answers, or messages in the source's table.",
+                "answers, or messages in the source's table, or record what tools return.",
                 style="bold yellow",
             )
         )
-    console.print(Text(f"Pseudonymised: {manifest.pseudonyms.mode.value}"))
+    console.print(Text(_hidden(manifest)))
     console.print(Text(f"Snapshot: {path}"))
     if counts.kept:
         console.print(Text(f"Next: {called(f'experiment --snapshot {path} --judges none')}"))
@@ -175,8 +226,25 @@ def _print(path: "Path", manifest: "Manifest") -> None:
         console.print(Text("Nothing was kept: there is nothing to evaluate.", style="bold red"))
         if counts.rejected:
             console.print(
-                Text("Fields of other names are told in evals.toml: [sources.NAME.fields].")
+                Text(
+                    "Fields of other names: --map question=COLUMN, or in evals.toml "
+                    "[sources.NAME.fields]."
+                )
             )
+
+
+def _hidden(manifest: "Manifest") -> str:
+    """What became of respondents' ids, and how to have it otherwise."""
+    told = manifest.pseudonyms
+    if told.mode == "none":
+        return "Pseudonymised: none"
+    changed = f"Pseudonymised: {told.mode.value} (an id such as R-001 becomes R-8775364226)"
+    if told.key == "random":
+        changed += (
+            "; --pseudonymise none keeps ids, ancrage init or ANCRAGE_PSEUDONYM_KEY makes a key "
+            "that gives the same pseudonyms in every snapshot"
+        )
+    return changed
 
 
 tasks = (snapshot,)

@@ -9,8 +9,6 @@ in ``BUILT_IN`` below or, from another package, by an entry point of the group
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -19,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from ancrage.config import Config
 from ancrage.domain import Case, Study
 from ancrage.errors import UsageError, describe
+from ancrage.plugins import installed, load_object
 from ancrage.snapshot.manifest import Reject
 
 BUILT_IN = {
@@ -27,7 +26,8 @@ BUILT_IN = {
     "langfuse": "ancrage.langfuse.source:LangfuseSource",
 }
 ENTRY_POINTS = "ancrage.sources"
-FILE_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+_TOOLS_WILL_DO = ("jsonl", "langfuse")
+"""Where studies are made of tool outputs when there is no other."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -70,14 +70,20 @@ class Source(Protocol):
         ...
 
 
-def open_source(name_or_path: str | None, config: Config, studies: str | None = None) -> Source:
+def open_source(
+    name_or_path: str | None, config: Config, given: Mapping[str, Any] | None = None
+) -> Source:
     """The source named in the configuration, or a file of answers by its path.
 
-    None means the only source that the configuration has; ``studies`` goes with a path.
+    None means the only source that the configuration has. ``given`` goes with a path: what a table
+    of type ``jsonl`` would say beside ``answers``. Studies are made of tool outputs where the table
+    says so, and where files or Langfuse are given without any study.
 
     Raises:
         UsageError: there is no such source, file or type, or its table is wrong.
     """
+    from ancrage.snapshot.sources.records import SUFFIXES
+
     tables: dict[str, dict[str, Any]] = config.table("sources", dict[str, dict[str, Any]])
     known = ", ".join(tables) or "none is configured"
     if name_or_path is None:
@@ -90,24 +96,39 @@ def open_source(name_or_path: str | None, config: Config, studies: str | None = 
     # Its three variables in .env are configuration enough.
     tables = {"langfuse": {"type": "langfuse"}, **tables}
     if name_or_path in tables:
-        if studies:
-            raise UsageError(f"--studies: set it in [sources.{name_or_path}]")
-        options = dict(tables[name_or_path])
-        kind = options.pop("type", None)
-        if not isinstance(kind, str):
-            raise UsageError(
-                f"[sources.{name_or_path}] type: missing; known: {', '.join(BUILT_IN)}"
-            )
-        return _factory(name_or_path, kind)(name_or_path, options, config.root)
-    if name_or_path.lower().endswith(FILE_SUFFIXES):
-        return _factory(name_or_path, "jsonl")(
-            Path(name_or_path).stem,
-            {"answers": [name_or_path], "studies": [studies] if studies else []},
-            Path.cwd(),
-        )
+        if given:
+            told = ", ".join(f"--{name}" for name in given)
+            raise UsageError(f"{told}: set it in [sources.{name_or_path}]")
+        return _opened(name_or_path, tables[name_or_path], config.root)
+    if name_or_path.lower().endswith(SUFFIXES):
+        table = {"type": "jsonl", "answers": [name_or_path], **(given or {})}
+        return _opened(Path(name_or_path).stem, table, Path.cwd())
     raise UsageError(
-        f"no source {name_or_path!r} (configured: {known}), "
-        f"nor a file ending in {', '.join(FILE_SUFFIXES)}"
+        f"no source {name_or_path!r} (configured: {known}), nor a file ending in "
+        f"{', '.join(SUFFIXES)}"
+    )
+
+
+def _opened(name: str, table: Mapping[str, Any], root: Path) -> Source:
+    options = dict(table)
+    kind = options.pop("type", None)
+    if not isinstance(kind, str):
+        raise UsageError(f"[sources.{name}] type: missing; known: {', '.join(BUILT_IN)}")
+    studies = options.get("studies")
+    tools = None
+    if isinstance(studies, dict) and "from_tools" in studies:
+        if len(studies) > 1:
+            raise UsageError(f"[sources.{name}] studies: from_tools goes with nothing beside it")
+        tools = options.pop("studies")["from_tools"]
+    elif kind in _TOOLS_WILL_DO and not options.keys() & {"studies", "messages", "questions"}:
+        tools = True
+    source = _factory(name, kind)(name, options, root)
+    if tools in (None, False):
+        return source
+    from ancrage.snapshot.sources.tools import ToolOptions, ToolStudies
+
+    return ToolStudies(
+        source, validated(f"{name}.studies.from_tools", {} if tools is True else tools, ToolOptions)
     )
 
 
@@ -124,20 +145,12 @@ def validated(name: str, options: Mapping[str, Any], model: type[Model]) -> Mode
 
 
 def _factory(name: str, kind: str) -> Callable[[str, Mapping[str, Any], Path], Source]:
-    found: Callable[[str, Mapping[str, Any], Path], Source]
-    if kind in BUILT_IN:
-        module, _, attribute = BUILT_IN[kind].partition(":")
-        try:
-            found = getattr(import_module(module), attribute)
-        except ModuleNotFoundError as error:
-            raise UsageError(
-                f"[sources.{name}] type {kind!r} needs the package {error.name!r}"
-            ) from None
-        return found
-    offered = entry_points(group=ENTRY_POINTS)
-    for point in offered:
-        if point.name == kind:
-            found = point.load()
-            return found
-    kinds = ", ".join([*BUILT_IN, *sorted(point.name for point in offered)])
-    raise UsageError(f"[sources.{name}] type: unknown {kind!r}; known: {kinds}")
+    setting = f"[sources.{name}] type"
+    offered = installed(ENTRY_POINTS)
+    if kind not in BUILT_IN and kind not in offered:
+        kinds = ", ".join([*BUILT_IN, *offered])
+        raise UsageError(f"{setting}: unknown {kind!r}; known: {kinds}")
+    found: Callable[[str, Mapping[str, Any], Path], Source] = load_object(
+        BUILT_IN.get(kind, kind), setting=setting, group=ENTRY_POINTS
+    )
+    return found
