@@ -241,8 +241,8 @@ def _hidden(manifest: "Manifest") -> str:
     changed = f"Pseudonymised: {told.mode.value} (an id such as R-001 becomes R-8775364226)"
     if told.key == "random":
         changed += (
-            "; --pseudonymise none keeps ids, ancrage init or ANCRAGE_PSEUDONYM_KEY makes a key "
-            "that gives the same pseudonyms in every snapshot"
+            "; --pseudonymise none keeps ids; a key in ANCRAGE_PSEUDONYM_KEY, which init writes to "
+            ".env, gives the same pseudonyms in every snapshot"
         )
     return changed
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ancrage.errors import UsageError
-from ancrage.snapshot.sources import FILE_SUFFIXES
 from ancrage.snapshot.sources.fields import FieldError, at
 from ancrage.snapshot.sources.mapping import AnswerFields, MessageFields, QuestionFields, to_case
-from ancrage.snapshot.sources.records import Record, read_records
+from ancrage.snapshot.sources.records import SUFFIXES, Record, read_records
 
 SAMPLE = 200
 """Rows looked at in each file."""
@@ -95,7 +94,7 @@ def candidates(folder: Path) -> list[Path]:
     return sorted(
         path.relative_to(folder)
         for path in here
-        if path.suffix.lower() in FILE_SUFFIXES and path.is_file() and path.name != "package.json"
+        if path.suffix.lower() in SUFFIXES and path.is_file() and path.name != "package.json"
     )
 
 

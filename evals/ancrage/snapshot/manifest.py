@@ -108,7 +108,7 @@ class Pseudonymisation(Frozen):
 
     mode: PseudonymMode = PseudonymMode.NONE
     key: str | None = None
-    """``random`` (for this snapshot alone), ``environment`` or ``file`` (for every snapshot)."""
+    """``random`` (this snapshot alone) or ``environment`` (the same in every snapshot)."""
     replaced: dict[str, int] = {}
     """Occurrences replaced in answers and studies, by kind."""
 

@@ -53,7 +53,7 @@ def resolve(patterns: tuple[str, ...], root: Path) -> list[Path]:
 
 
 def read_records(
-    path: Path, where: str, encoding: str | None, notes: list[str]
+    path: Path, where: str, encoding: str | None = None, notes: list[str] | None = None
 ) -> Iterator[Record | Reject]:
     """The rows of a file, streamed but for one JSON document.
 
@@ -67,6 +67,7 @@ def read_records(
     from ancrage.snapshot.sources import tables
 
     suffix = path.suffix.lower()
+    notes = [] if notes is None else notes
     try:
         if suffix in (".xlsx", ".xlsm"):
             yield from tables.read_excel(path, where, notes)
