@@ -199,7 +199,7 @@ def source_table(files: Sequence[Sampled], name: str) -> str:
         looked = ", ".join(str(file.path) for file in files) or "no file"
         raise UsageError(
             f"no answers found (looked at: {looked}): name a file with a question and an answer "
-            f"a row, ending in {', '.join(FILE_SUFFIXES)}"
+            f"a row, ending in {', '.join(SUFFIXES)}"
         )
     parts = [f"[sources.{name}]", 'type = "jsonl"', f"answers = {_paths(answers)}"]
     if studies := by_kind.get("studies"):
