@@ -52,10 +52,10 @@ class Fields(Frozen):
 
     model_config = ConfigDict(str_strip_whitespace=True, str_min_length=1)
 
-    def chosen(self) -> dict[str, str]:
+    def chosen(self, leave_out: frozenset[str] = frozenset()) -> dict[str, str]:
         """The paths that somebody chose, by the setting that did."""
         chosen: dict[str, str] = {}
-        for name in sorted(self.model_fields_set - {"timezone"}):
+        for name in sorted(self.model_fields_set - {"timezone"} - leave_out):
             value = getattr(self, name)
             if isinstance(value, dict):
                 chosen |= {f"{name}.{key}": path for key, path in value.items()}

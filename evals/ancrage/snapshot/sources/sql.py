@@ -1,10 +1,10 @@
 """Answers and studies in any database that SQLAlchemy speaks to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 from sqlalchemy import (
@@ -15,6 +15,7 @@ from sqlalchemy import (
     bindparam,
     column,
     create_engine,
+    event,
     literal_column,
     select,
     table,
@@ -29,9 +30,10 @@ from ancrage.domain import Case, Frozen, Study
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window, validated
-from ancrage.snapshot.sources.fields import FieldError, at
+from ancrage.snapshot.sources.fields import FieldError, at, has, unknown
 from ancrage.snapshot.sources.mapping import (
     AnswerFields,
+    Fields,
     MessageFields,
     QuestionFields,
     to_case,
@@ -40,6 +42,9 @@ from ancrage.snapshot.sources.studies import StudyRows
 
 BATCH = 500
 """Rows fetched at a time."""
+MARGIN = timedelta(days=2)
+"""How much wider than the window the database is asked for: a column without time zone may be in
+any, and SQLite compares times as text. The window itself is applied afterwards, and counted."""
 
 
 class _Rows(Frozen):
@@ -72,7 +77,7 @@ class QuestionRows(_Rows):
     fields: QuestionFields = QuestionFields()
 
 
-class StudyFields(Frozen):
+class StudyFields(Fields):
     """Where each part of a study's own row stands."""
 
     study_id: str = "id"
@@ -120,13 +125,15 @@ class SqlSource:
             ):
                 if _takes(clause, bound):
                     clause = clause.bindparams(bindparam(bound, type_=DateTime(timezone=True)))
-                    parameters[bound] = moment or unbounded
+                    parameters[bound] = _wider(moment, bound) if moment else unbounded
             statement = clause
         else:
             statement = select(literal_column("*")).select_from(_table(rows.table or ""))
         with self._connection("answers") as connection:
             streamed = connection.execution_options(stream_results=True, yield_per=BATCH)
-            for rank, row in enumerate(streamed.execute(statement, parameters).mappings(), 1):
+            found = streamed.execute(statement, parameters)
+            self._checked("answers", found.keys(), rows.fields)
+            for rank, row in enumerate(found.mappings(), 1):
                 yield self._case(rank, dict(row))
 
     def study(self, study_id: str, reject: Callable[[Reject], None]) -> Study | None:
@@ -135,18 +142,16 @@ class SqlSource:
         rows = StudyRows(study_id, reject)
         if options.studies:
             about = options.studies.fields
-            for _, row in self._rows_of(
-                study_id, "studies", options.studies, about.study_id, reject
-            ):
+            for _, row in self._rows_of(study_id, "studies", options.studies, about, rows):
                 rows.about(at(row, about.title), at(row, about.language))
         if options.questions:
             asked = options.questions.fields
-            found = self._rows_of(study_id, "questions", options.questions, asked.study_id, reject)
+            found = self._rows_of(study_id, "questions", options.questions, asked, rows)
             for rank, row in found:
                 rows.question(self._where("questions"), rank, row, asked)
         if options.messages:
             said = options.messages.fields
-            found = self._rows_of(study_id, "messages", options.messages, said.study_id, reject)
+            found = self._rows_of(study_id, "messages", options.messages, said, rows)
             for rank, row in found:
                 rows.message(self._where("messages"), rank, row, said)
         return rows.study()
@@ -172,10 +177,10 @@ class SqlSource:
     def _rows_of(
         self,
         study_id: str,
-        part: str,
+        part: Literal["studies", "messages", "questions"],
         rows: _Rows,
-        id_column: str,
-        reject: Callable[[Reject], None],
+        fields: "MessageFields | QuestionFields | StudyFields",
+        study: StudyRows,
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         statement: Executable
         if rows.query is not None:
@@ -187,7 +192,7 @@ class SqlSource:
             statement = (
                 select(literal_column("*"))
                 .select_from(_table(rows.table or ""))
-                .where(column(id_column) == bindparam("study_id"))
+                .where(column(fields.study_id) == bindparam("study_id"))
             )
         with self._connection(part) as connection:
             try:
@@ -195,10 +200,29 @@ class SqlSource:
             except DataError:
                 # An id that the column's type cannot hold names no study.
                 error = f"study id {study_id!r} is not of the column's type"
-                reject(Reject(where=self._where(part), field=id_column, error=error, study=True))
+                fault = Reject(where=self._where(part), field=fields.study_id, error=error)
+                study.refuse(fault, "questions" if part == "questions" else "messages")
                 return
+            ids = frozenset({"study_id"} if rows.query is not None else ())
+            self._checked(part, found.keys(), fields, leave_out=ids)
             for rank, row in enumerate(found.mappings(), 1):
                 yield rank, dict(row)
+
+    def _checked(
+        self,
+        part: str,
+        columns: Iterable[str],
+        fields: Fields,
+        leave_out: frozenset[str] = frozenset(),
+    ) -> None:
+        """
+        Raises:
+            UsageError: a column that somebody named is not there.
+        """
+        row = dict.fromkeys(columns)
+        for setting, name in fields.chosen(leave_out).items():
+            if not has(row, name):
+                raise UsageError(f"[sources.{self._name}.{part}] {setting}: {unknown(name, row)}")
 
     def _where(self, part: str) -> str:
         return f"{self._name}.{part}"
@@ -212,7 +236,13 @@ class SqlSource:
                 "address, such as postgresql://user:password@host/database"
             )
         try:
-            return create_engine(_with_driver(make_url(address)), hide_parameters=True)
+            url = _with_driver(make_url(address))
+            if url.get_backend_name() == "sqlite":
+                url = _read_only(url, name)
+            engine = create_engine(url, hide_parameters=True)
+            if url.drivername == "postgresql+psycopg":
+                event.listen(engine, "connect", _keep_infinite_times)
+            return engine
         except NoSuchModuleError as error:
             raise UsageError(f"{name}: no such kind of database: {error}") from None
         except ArgumentError:
@@ -235,6 +265,46 @@ class SqlSource:
                 cause = cause.replace(password, "***")
             place = f"[sources.{self._name}] {part} ({self._options.url_env})"
             raise UsageError(f"{place}: {' '.join(cause.split())}") from None
+
+
+def _wider(moment: datetime, bound: str) -> datetime:
+    try:
+        return moment - MARGIN if bound == "since" else moment + MARGIN
+    except OverflowError:
+        return moment
+
+
+def _read_only(url: URL, name: str) -> URL:
+    """The address of an SQLite file that cannot be written, nor made by opening it.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    path = Path(url.database or "")
+    if not path.is_file():
+        raise UsageError(f"{name}: no such file: {path}")
+    return url.set(
+        database=path.resolve().as_uri(), query={**url.query, "mode": "ro", "uri": "true"}
+    )
+
+
+def _keep_infinite_times(connection: Any, _: object) -> None:
+    """PostgreSQL's ``infinity`` is no date of Python's: it comes as the text that it is."""
+    from psycopg import DataError as NoDate
+    from psycopg.types.datetime import DateLoader, TimestampLoader, TimestamptzLoader
+
+    for name, base in (
+        ("date", DateLoader), ("timestamp", TimestampLoader), ("timestamptz", TimestamptzLoader),
+    ):  # fmt: skip
+
+        def load(self: Any, data: Any, read: Any = base.load) -> Any:
+            try:
+                return read(self, data)
+            except NoDate:
+                return bytes(data).decode()
+
+        loader = type(base.__name__, (base,), {"load": load})
+        connection.adapters.register_loader(name, loader)
 
 
 def _takes(clause: TextClause, name: str) -> bool:
