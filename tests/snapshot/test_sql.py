@@ -209,9 +209,11 @@ def test_source_only_reads(database: Engine, tmp_path: Path) -> None:
             connection.execute(text("CREATE SEQUENCE numbers"))
             writing = "SELECT nextval('numbers') AS id, 'q' AS question"
     options = {"url_env": "SURVEY_URL", "answers": {"query": writing}}
-    with closing(SqlSource("survey", options, tmp_path)) as source:
-        with pytest.raises(UsageError, match="read-?only"):
-            list(source.cases(Window()))
+    with (
+        closing(SqlSource("survey", options, tmp_path)) as source,
+        pytest.raises(UsageError, match=r"read-?only"),
+    ):
+        list(source.cases(Window()))
     with database.begin() as connection:
         assert connection.execute(text("SELECT count(*) FROM answers")).scalar() == 0
 
