@@ -69,8 +69,10 @@ _MARKS = re.compile(
 )
 _SOURCES = re.compile(
     r"(?m)^[ \t>*_#-]*(?:sources?|références?|references?|citations?|quellen?|fuentes?|referencias?"
-    r"|bibliographie|documents? (?:consultés?|cités?|used|consulted)|confidence(?: score| level)?"
-    r"|confiance|konfidenz|confianza)(?:[ \t]+(?:used|cited|utilisées?|citées?))?[*_]*"
+    r"|bibliographie|documents? (?:consultés?|cités?|used|consulted)"
+    r"|(?:confidence(?: score| level)?|confiance|konfidenz|confianza)(?=[*_ \t\u00a0\u202f]*:[*_ \t]*"
+    r"(?:\d|high|medium|low|élevée?|moyenne?|faible|hoch|mittel|niedrig|alta|media|baja)))"
+    r"(?:[ \t]+(?:used|cited|utilisées?|citées?))?[*_]*"
     r"[ \t\u00a0\u202f]*:[*_]*[ \t]*[^\n]*"
     r"(?:\n[ \t]*(?:[-*•–]|\[?\d{1,3}[\].)]|https?:)[^\n]*|\n[ \t]*(?=\n))*",
     re.IGNORECASE,
@@ -245,6 +247,8 @@ def _closings(text: str) -> Iterator[Span]:
     breaks = [0, *(match.end() for match in _LAST.finditer(text, 0, end))]
     for start in reversed(breaks):
         last = text[start:end]
+        if last.strip("»”\"')] \u00a0\u202f\n") == "":  # it closes what the sentence before says
+            return
         if re.search(r"\w", last):
             signs = start > 0 and len(last.split()) <= 3 and _is_signature(text, start)
             if not (signs or (_CLOSING.match(last) and len(last.split()) <= _LONGEST)):

@@ -242,3 +242,40 @@ async def test_a_negation_left_beside_the_passage_voids_it() -> None:
         (verdict,) = (await judge.score(make_run("?", claim))).verdicts
     assert verdict.verdict is N
     assert "negation" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Qui dirige Acme ?", "Le texte ne précise pas qui dirige Acme."),
+        ("Who runs Acme?", "I don't know who runs Acme, the document does not say."),
+    ],
+)
+async def test_a_recognised_abstention_makes_no_claims(question: str, answer: str) -> None:
+    with scorer([], context=CONTEXT) as (judge, server):
+        result = await judge.score(make_run(question, answer))
+    assert (result.state, result.score, result.claims) == (State.NO_CLAIMS, 0, ())
+    assert not server.calls
+
+
+async def test_a_name_that_stands_nowhere_is_a_hint_and_counts_for_nothing() -> None:
+    claim = "Acme's lawyer is called Zwingli."
+    result = await verdicts(claim, {claim: ("supported", "Its director is Anne Roy.")})
+    (verdict,) = result.verdicts
+    assert verdict.hints == ("unknown name: zwingli",)
+    assert result.score == 0
+
+
+async def test_the_score_in_a_word_and_the_context_by_what_rests_on_it() -> None:
+    known: Table = {
+        "Anne Roy is the director.": ("supported", "Its director is Anne Roy."),
+        "Bob Lee runs Acme.": ("contradicted", "Its director is Anne Roy."),
+    }
+    result = await verdicts("Anne Roy is the director. Bob Lee runs Acme.", known)
+    assert result.band == "high"
+    assert result.relations == {
+        "Its director is Anne Roy.": {
+            S: ("Anne Roy is the director.",),
+            C: ("Bob Lee runs Acme.",),
+        }
+    }

@@ -1,11 +1,22 @@
 """Claims of an answer: what it asserts, one verifiable statement at a time."""
 
 import re
+from collections.abc import Iterator
 
+from ancrage.claims.lexicon import LEXICON
 from ancrage.claims.markup import Block, Kind, blocks, cells, plain
-from ancrage.claims.sentences import clauses, has_verb, protected, sentences
+from ancrage.claims.sentences import (
+    Clause,
+    clauses,
+    has_verb,
+    open_pronoun,
+    protected,
+    sentences,
+    topic_of,
+)
 from ancrage.domain import Frozen
 from ancrage.fingerprint import code_version
+from ancrage.wrapping import unwrap
 
 
 def extractor_version() -> str:
@@ -40,35 +51,58 @@ _ABSTENTION = re.compile(
     r"|i have no |i['’]m (?:not sure|unable)|i am (?:not sure|unable))",
     re.IGNORECASE,
 )
+_INSTRUCTION = re.compile(
+    r"(?!assez|chez)\w{2,}ez(?:-\w+)?[ ,.!]"
+    rf"|(?:{'|'.join(LEXICON['instructions'].split())}) "
+    r"(?:the|an?|your|this|that|these|those|on|to|it|them|us|me|if|whether|sure|in|for|with|up|any|all"
+    r"|our|below|above|“|\")",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w+")
+_TITLE, _VERSE = 12, 4
+"""Words of a title at most; lines of a verse at least."""
 
 
 def extract_claims(text: str) -> tuple[Claim, ...]:
     """The claims of ``text`` in order, without overlap; empty when it asserts nothing.
 
-    Sentences are cut into the clauses that stand alone. List items carry their lead-in and parent
-    items, table rows their header. Questions, courtesies, admissions of not knowing, headings,
-    lead-ins and code assert nothing of their own and give no claim. Deterministic; see
-    ``extractor_version``.
+    What surrounds an answer is taken off (see ``ancrage.wrapping``). Sentences are cut into clauses
+    that say one thing; list items carry their lead-in and parent items, table rows their header, a
+    clause the subject that it shares, a sentence that begins with a pronoun the subject before.
+    Questions, instructions, courtesies, admissions of not knowing, titles, verse, lead-ins and code
+    assert nothing of their own. Deterministic; see ``extractor_version``.
     """
-    claims: list[Claim] = []
+    shown = unwrap(text)
+    return tuple(
+        claim.model_copy(update={"start": start, "end": end, "text": text[start:end]})
+        for claim in _claims(shown.text)
+        for start, end in [shown.span(claim.start, claim.end)]
+    )
+
+
+def _claims(text: str) -> Iterator[Claim]:
     kept = protected(text)
-    heading = lead = ""
+    heading = lead = topic = ""
     parents: list[tuple[int, str]] = []
-    for block in blocks(text):
-        if block.kind is Kind.HEADING:
-            heading, lead, parents = plain(text[block.start : block.end]), "", []
+    found = list(blocks(text))
+    for number, block in enumerate(found):
+        raw = text[block.start : block.end]
+        if block.kind is Kind.HEADING or _is_title(raw, block, last=number + 1 == len(found)):
+            heading, lead, topic, parents = plain(raw), "", "", []
             continue
         if block.kind is Kind.ROW:
-            claims.extend(_row(text, block))
+            yield from _row(text, block)
             continue
-        last = plain(text[block.start : block.end])
+        if _is_verse(raw):
+            continue
+        last = plain(raw)
         if block.kind is Kind.ITEM:
             parents = [parent for parent in parents if parent[0] < block.indent]
             context = _joined([lead, *(parent for _, parent in parents)])
             if not context and not has_verb(last):
                 context = heading
             parents.append((block.indent, last.rstrip(" :.")))
+            topic = ""
         else:
             context, parents = lead, []
             lead = ""
@@ -80,18 +114,48 @@ def extract_claims(text: str) -> tuple[Claim, ...]:
                 continue
             if not _asserts(sentence, bare=not context):
                 continue
-            for (low, high), carried in clauses(text, begin, end, kept):
-                claims.append(_claim(text, low, high, _joined([context, carried])))
-    return tuple(claims)
+            stands_for = open_pronoun(sentence, topic)
+            topic = topic if stands_for else topic_of(sentence)
+            carried = context or (topic if stands_for else "")
+            for clause in clauses(text, begin, end, kept):
+                yield _claim(text, clause, _joined([carried, clause.opening]))
 
 
-def _claim(text: str, start: int, end: int, context: str) -> Claim:
+def _claim(text: str, clause: Clause, context: str) -> Claim:
+    start, end = clause.start, clause.end
     raw = text[start:end]
     start += len(raw) - len(raw.lstrip(" \t\n,;\u00a0\u202f"))
     end -= len(raw) - len(raw.rstrip(" \t\n,;\u00a0\u202f"))
     words = plain(text[start:end])
+    if clause.subject:
+        words = f"{plain(clause.subject)} {words}"
     statement = f"{context}: {words}" if context else words
+    context = _joined([context, plain(clause.subject)])
     return Claim(start=start, end=end, text=text[start:end], statement=statement, context=context)
+
+
+def _is_title(raw: str, block: Block, *, last: bool) -> bool:
+    """Whether a paragraph is a title: a few words without a verb, above something else."""
+    return (
+        block.kind is Kind.PARAGRAPH
+        and not last
+        and "\n" not in raw
+        and len(_WORD.findall(raw)) <= _TITLE
+        and raw.rstrip()[-1:] not in '.!?…:;,»”")'
+        and not any(character.isdigit() for character in raw)
+        and not has_verb(raw)
+    )
+
+
+def _is_verse(raw: str) -> bool:
+    """Whether a paragraph is written in verse: short lines that begin high, and rhyme."""
+    lines = [line.strip() for line in raw.splitlines() if line.strip()]
+    if len(lines) < _VERSE or any(len(line) > 65 or ":" in line for line in lines):
+        return False
+    begun = sum(line.lstrip("«“\"'—– ")[:1].isupper() for line in lines)
+    ends = [re.sub(r"\W+", "", line)[-2:].lower() for line in lines]
+    rhymes = sum(end in ends[max(0, i - 2) : i] + ends[i + 1 : i + 3] for i, end in enumerate(ends))
+    return min(begun / 0.8, rhymes / 0.6) >= len(lines)
 
 
 def _row(text: str, block: Block) -> list[Claim]:
@@ -123,7 +187,7 @@ def _asserts(sentence: str, *, bare: bool) -> bool:
     """Whether a sentence states something; ``bare`` ones need more than a single word."""
     closed = sentence.rstrip("»”\"') \u00a0\u202f")
     words = _WORD.findall(sentence)
-    if not words or closed.endswith("?"):
+    if not words or closed.endswith("?") or _INSTRUCTION.match(sentence):
         return False
     if bare and len(words) < 2 and not any(character.isdigit() for character in sentence):
         return False

@@ -6,6 +6,7 @@ Rules, not a model: the same text always gives the same spans, on any machine.
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 from ancrage.claims.lexicon import LEXICON
@@ -65,6 +66,29 @@ _INTRO = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w+")
+_LONG_SUBJECT = 8
+"""Words of a subject that can be carried over."""
+_RELATIVE = re.compile(
+    r"(?P<name>(?:[A-ZÀ-Ý][\w'’.-]*\s+(?:(?:de|du|des|of|the|la|le|von|van)\s+)*){0,5}[A-ZÀ-Ý][\w'’-]*)"
+    rf",\s+(?:who|which|qui)\s+(?={_VERB.pattern})"
+)
+_NAMED_VERB = re.compile(r"((?:[A-ZÀ-Ý][\w'’.-]* ){1,5})(?=[a-zà-ÿ]{3,}(?:s|ed|e|ent)\b)")
+"""A name, and after it what can only be its verb."""
+_ANOTHER = re.compile(r"\b(?:the|an?|this|le|la|un|une|ce|cet|cette)\b|\bl['’]", re.IGNORECASE)
+_PERSON = re.compile(r"(?!(?:The|Le|La|Les|L['’]|This|Ce|Cette|An?|Une?)\b)[A-ZÀ-Ý]")
+_PRONOUN = re.compile(
+    r"(?:it(?! (?:is|was|seems|appears)\b[^.]*\b(?:that|to|for)\b)|he|she|they|its|his|her|their"
+    r"|(?:il|elle)s?(?! (?:y a|faut|s['’]agit|semble|est \w+ (?:que|de))\b)|sa|son|ses|leurs?)\s",
+    re.IGNORECASE,
+)
+_PREDICATE = re.compile(
+    r"(?:(?:also|then|later|even|still|ne|y|en|se|aussi|ensuite|puis)\s+|(?:n|s|l|y)['’])*"
+    r"(?:(?:is|are|was|were|has|have|had|will|would|can|could|won|sold|began|left|became|kept|held"
+    r"|led|met|paid|bought|built|wrote|found|made|took|gave|went|came|rose|fell|grew|lost|died"
+    r"|est|sont|était|étaient|a|ont|avait|avaient|sera|seront|fut|peut|peuvent|doit|compte|emploie"
+    r"|reste|représente|atteint|devient)\b"
+    r"|\w{3,}(?:ed|es)\s+(?:an?|the|his|her|its|their|in|at|to|by|for|on|with|as|from|\d|two|three)\b)"
+)
 
 
 def protected(text: str) -> list[Span]:
@@ -140,36 +164,130 @@ def _skip(text: str, start: int, end: int) -> int:
     return start
 
 
-def clauses(text: str, start: int, end: int, kept: Sequence[Span]) -> Iterator[tuple[Span, str]]:
-    """The independent clauses of one sentence and, for each, the words carried over to it.
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence that can be held against a source by itself."""
 
-    A clause is cut off only when it stands alone: it has its own subject, not a pronoun, and its
-    own verb, and it does not hang on a subordinate. An opening such as « En 2021, » is carried
-    over to the clauses that follow.
+    start: int
+    end: int
+    opening: str = ""
+    """An opening such as « En 2021 » that governs it too."""
+    subject: str = ""
+    """The subject that it shares with the clause before, or that it says something of."""
+
+
+def clauses(text: str, start: int, end: int, kept: Sequence[Span]) -> Iterator[Clause]:
+    """The clauses of one sentence, in order, without overlap.
+
+    A clause is cut off where it stands alone (its own subject, not a pronoun, and its own verb), or
+    where it has a verb and shares a subject that can be carried over to it: "Ann left and found a
+    job", "Ann Roy, who was born in Lyon, left". What hangs on a subordinate is left whole, and an
+    opening such as « En 2021, » is carried over to the clauses that follow.
     """
     opening = _INTRO.match(text, start, end)
     if opening and has_verb(opening.group()):
         opening = None
     intro = opening.group().strip(" ,") if opening else ""
-    begin = start
-    carried = ""
-    for m in _JOIN.finditer(text, start, end):
+    first = True
+    for part in _relatives(text, start, end, opening.end() if opening else start, kept):
+        for clause in _joined(text, part, bool(opening) and first, intro, kept):
+            yield clause
+            first = False
+
+
+def _relatives(
+    text: str, start: int, end: int, body: int, kept: Sequence[Span]
+) -> Iterator[Clause]:
+    """A sentence whose name is explained by a relative clause, in parts that each say one thing of
+    that name; the sentence itself where there is none."""
+    found = _RELATIVE.search(text, body, end)
+    if found is None or _around(kept, found.start())[1] > found.start():
+        yield Clause(start, end)
+        return
+    name = found["name"].strip()
+    closing = text.find(",", found.end(), end)
+    rest = closing >= 0 and _VERB.match(text, _skip(text, closing + 1, end), end)
+    if closing < 0:
+        yield Clause(start, found.end("name"))
+        yield Clause(found.end(), end, subject=name)
+    elif rest and found.start("name") == body:
+        yield Clause(found.end(), closing, subject=name)
+        yield Clause(rest.start(), end, subject=name)
+    else:
+        yield Clause(start, end)
+
+
+def _joined(
+    text: str, part: Clause, opened: bool, intro: str, kept: Sequence[Span]
+) -> Iterator[Clause]:
+    begin, opening, subject = part.start, "", part.subject
+    known = subject
+    for m in _JOIN.finditer(text, part.start, part.end):
         if m.start() <= begin or _around(kept, m.start())[1] > m.start():
             continue
         left = text[begin : min(m.start(), begin + _FAR)]
-        right = text[m.end() : min(end, m.end() + _FAR)]
+        right = text[m.end() : min(part.end, m.end() + _FAR)]
         semicolon = m.group().strip() == ";"
+        shared = ""
         if semicolon:
             if min(len(_WORD.findall(left)), len(_WORD.findall(right))) < 2:
                 continue
-        elif not _stands_alone(left, right, bool(opening) and begin == start):
-            continue
-        yield (begin, m.start()), carried
-        carried = "" if _INTRO.match(right) else intro
+        elif not _stands_alone(left, right, opened and begin == part.start):
+            known = known or _subject(left, opened and begin == part.start)
+            shared = known if _goes_on(left, right) else ""
+            if not shared:
+                continue
+        yield Clause(begin, m.start(), opening, subject)
+        opening, subject = "" if _INTRO.match(right) else intro, shared
+        known = shared
         if semicolon and not has_verb(right):
-            carried = left.strip()
+            opening = left.strip()
         begin = m.end()
-    yield (begin, end), carried
+    yield Clause(begin, part.end, opening, subject)
+
+
+def _subject(left: str, opened: bool) -> str:
+    """What stands before the first verb of a clause, where that is a subject that can be carried
+    over: a name, or a noun with its article."""
+    if opened:
+        left = _INTRO.sub("", left, count=1)
+    verb = _VERB.search(left) or _NAMED_VERB.match(left)
+    if verb and verb.re is _NAMED_VERB:
+        return verb[1].strip()
+    subject = left[: verb.start()].strip(" *_") if verb else ""
+    words = _WORD.findall(subject)
+    if not 0 < len(words) <= _LONG_SUBJECT or re.search(r"[,;:(«“\"]", subject):
+        return ""
+    return subject if _SUBJECT.match(subject) else ""
+
+
+def _goes_on(left: str, right: str) -> bool:
+    """Whether ``right`` is another verb of the subject of ``left``, which hangs on nothing."""
+    return not _SUBORDINATE.search(left) and _PREDICATE.match(right) is not None
+
+
+def topic_of(sentence: str) -> str:
+    """The subject of a sentence in plain words that a pronoun after it can only stand for; nothing
+    where the sentence names another thing too, or the subject cannot be told."""
+    opening = _INTRO.match(sentence)
+    subject = _subject(sentence, opening is not None and not has_verb(opening.group()))
+    rest = sentence[sentence.find(subject) + len(subject) :] if subject else ""
+    pronoun = _PRONOUN.match(f"{subject} ") or subject.lower() in ("i", "we", "you", "je", "nous")
+    return "" if pronoun or _ANOTHER.search(rest) else subject
+
+
+def open_pronoun(sentence: str, topic: str) -> bool:
+    """Whether a sentence begins with a pronoun that agrees with ``topic``."""
+    found = _PRONOUN.match(sentence)
+    if not found or not topic:
+        return False
+    word = found.group().strip().lower()
+    plural = word in ("they", "their", "ils", "elles", "leur", "leurs")
+    if word in ("he", "she", "his", "her") and not _PERSON.match(topic):
+        return False
+    return plural is bool(re.search(r"\w[sx]$|\b(?:and|et)\b", topic)) or bool(
+        not plural and topic[:1].isupper() and _PERSON.match(topic)
+    )
 
 
 def _stands_alone(left: str, right: str, opened: bool) -> bool:

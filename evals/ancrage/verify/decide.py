@@ -9,6 +9,7 @@ both are shown.
 
 from collections.abc import Sequence
 
+from ancrage.claims import Claim
 from ancrage.fingerprint import code_version
 from ancrage.verify.code import CodeVerdict, Context, by_figures, by_words
 from ancrage.verify.model import ClaimVerdict, Opinion, Verdict
@@ -21,7 +22,7 @@ def decision_version() -> str:
 
 
 def settle(
-    statement: str,
+    claim: Claim,
     opinions: Sequence[Opinion],
     context: Context,
     problem: str | None = None,
@@ -34,10 +35,11 @@ def settle(
     With several verifiers the first that has a verdict is followed; a disagreement is stated in
     the reason. ``code`` False leaves verdicts to the verifiers alone.
     """
+    statement = claim.statement
     if problem:
         return ClaimVerdict(statement=statement, verdict=Verdict.UNSCORED, reason=problem)
     followed = next((o for o in opinions if o.verdict is not Verdict.UNSCORED), None)
-    said = _code_says(statement, followed, context) if code else None
+    said = _code_says(claim, followed, context) if code else None
     by_code = said.opinion() if said and said.verdict else None
 
     def verdict(value: Verdict, reason: str, by: Opinion | None, *more: Opinion) -> ClaimVerdict:
@@ -73,9 +75,10 @@ def settle(
     return verdict(chosen.verdict, "; but ".join([chosen.reason, *remarks]), chosen)
 
 
-def _code_says(statement: str, followed: Opinion | None, context: Context) -> CodeVerdict | None:
+def _code_says(claim: Claim, followed: Opinion | None, context: Context) -> CodeVerdict | None:
     """What code tells of a claim; without a verdict where it only has a remark to make."""
-    if verbatim := by_words(statement, context):
+    statement = claim.statement
+    if verbatim := by_words(claim.text, context) or by_words(statement, context):
         return verbatim
     figures = by_figures(statement, context)
     if figures and figures.verdict:

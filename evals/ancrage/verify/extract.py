@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ancrage.claims import Claim, extract_claims, extractor_version
+from ancrage.abstention.detect import detect
+from ancrage.claims import Claim, extract_claims
 from ancrage.domain import JsonValue, Usage
 from ancrage.evaluator import Subject
+from ancrage.fingerprint import code_version
 from ancrage.llm import Models, Request, Tier
 from ancrage.llm.estimate import tokens_of
 from ancrage.quotes import find_passage
@@ -39,18 +41,30 @@ class Extractor(Protocol):
     async def extract(self, run: Subject) -> Extraction: ...
 
 
+def claims_of(run: Subject) -> tuple[Claim, ...]:
+    """The claims of an output by rules; a recognised abstention makes none."""
+    if detect(run.text, run.case.input.question).abstained:
+        return ()
+    return extract_claims(run.text)
+
+
+def rules_version() -> str:
+    """Changes with what cuts claims, and with what is recognised as an abstention."""
+    return code_version(extract_claims, detect)
+
+
 @dataclass(frozen=True)
 class RuleExtractor:
-    """``ancrage.claims.extract_claims``: deterministic, no model."""
+    """``claims_of``: deterministic, no model."""
 
     @property
     def version(self) -> str:
         """Of the rules."""
-        return f"rules-{extractor_version()}"
+        return f"rules-{rules_version()}"
 
     async def extract(self, run: Subject) -> Extraction:
         """The claims of the output's text."""
-        return Extraction(extract_claims(run.text), self.version)
+        return Extraction(claims_of(run), self.version)
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,7 @@ class LLMExtractor:
     @property
     def version(self) -> str:
         """The model, its parameters, the words of the prompt, and the rules beneath."""
-        return f"{caller_version(EXTRACT, self.tier)}+rules-{extractor_version()}"
+        return f"{caller_version(EXTRACT, self.tier)}+rules-{rules_version()}"
 
     def tokens(self, run: Subject) -> int:
         """About how many tokens the call would take in."""
@@ -81,8 +95,8 @@ class LLMExtractor:
 
     async def extract(self, run: Subject) -> Extraction:
         """The claims of the output's text, in the order they stand there."""
-        known = extract_claims(run.text)
-        if not run.text.strip():
+        known = claims_of(run)
+        if not known and (not run.text.strip() or extract_claims(run.text)):
             return Extraction((), self.version)
         call = extract_call(run.case.input.question, run.text)
         reply = await self.models.client().complete_json(

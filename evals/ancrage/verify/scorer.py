@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ancrage.claims import Claim, extract_claims
+from ancrage.claims import Claim
 from ancrage.domain import Evaluation, FailureMode, OutputState
 from ancrage.errors import AncrageError, UsageError
 from ancrage.evaluator import Subject
@@ -14,7 +14,13 @@ from ancrage.verify.context import GetContext, Texts, called, items, resolve
 from ancrage.verify.correct import Correct, Recall, corrected
 from ancrage.verify.decide import decision_version, settle
 from ancrage.verify.evaluation import MODES, NAME, evaluation_of
-from ancrage.verify.extract import Extraction, Extractor, LLMExtractor, RuleExtractor
+from ancrage.verify.extract import (
+    Extraction,
+    Extractor,
+    LLMExtractor,
+    RuleExtractor,
+    claims_of,
+)
 from ancrage.verify.lookup import Retriever
 from ancrage.verify.model import ClaimVerdict, ContextItem, Opinion, Verdict
 from ancrage.verify.result import Verification
@@ -113,7 +119,7 @@ class ClaimScorer:
     ) -> list[ClaimVerdict]:
         return [
             settle(
-                claim.statement,
+                claim,
                 [opinions.opinions[i] for opinions in said],
                 context,
                 problem,
@@ -136,7 +142,7 @@ class ClaimScorer:
         planned = {}
         if isinstance(self.extractor, LLMExtractor):
             planned[self._purpose(self.extractor)] = [self.extractor.tokens(subject)]
-        claims = extract_claims(subject.text)
+        claims = claims_of(subject)
         asked = [each for each in self.verifiers if isinstance(each, LLMVerifier)]
         context = await self._held_against(subject, claims) if claims and asked else ""
         if not isinstance(context, str):
