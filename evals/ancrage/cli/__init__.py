@@ -32,6 +32,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "compare": "compare",
         "gate": "compare",
         "history": "compare",
+        "prove": "prove",
         "plan": "compare",
     },
     "To begin with": {

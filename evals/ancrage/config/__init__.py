@@ -23,6 +23,7 @@ TABLES = (
     "langfuse",
     "nli",
     "prices",
+    "prove",
     "pseudonyms",
     "replay",
     "sources",

@@ -1,0 +1,57 @@
+"""Take an answer apart at the quotes that cite one message each."""
+
+from collections import Counter
+
+from ancrage.domain import Case, Output
+from ancrage.evaluator import Subject
+from ancrage.prove.model import Draft, Place, Unit
+from ancrage.quotes.language import detect
+from ancrage.studies import Studies
+
+
+def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
+    """The draft of an answer; None when it quotes no message in a way that can be taken apart.
+
+    A unit is a quote in marks of one line with one bracket of its own that cites one message, as
+    its respondent's.
+    """
+    subject = studies.subject(case, output)
+    source = subject.source
+    if source is None:
+        return None
+    units, places = [], []
+    for quote in subject.citations.quotes:
+        owner = _owner(subject, quote.start)
+        if owner is None or "\n" in quote.text:
+            continue
+        citation, message_id = owner
+        message = source.message(message_id)
+        opening, found, closing = subject.text[quote.start : quote.end].partition(quote.text)
+        if message is None or not found or not opening.strip():
+            continue
+        units.append(
+            Unit(quote.text, message.id, message.respondent_id, citation[2], (opening, closing))
+        )
+        places.append(Place((quote.start, quote.end), citation[:2]))
+    if not units:
+        return None
+    language = detect(subject.text, ("fr", "en")) or source.study.language or "en"
+    return Draft(case, source, subject.text, tuple(units), tuple(places), language)
+
+
+def _owner(subject: Subject, start: int) -> tuple[tuple[int, int, str], str] | None:
+    """The bracket that belongs to the quote at ``start`` alone, and the message it cites."""
+    shares = Counter(
+        (citation.start, citation.end)
+        for quote in subject.citations.quotes
+        for citation in quote.citations
+    )
+    quote = next(quote for quote in subject.citations.quotes if quote.start == start)
+    if len(quote.citations) != 1:
+        return None
+    (citation,) = quote.citations
+    if shares[citation.start, citation.end] != 1 or len(citation.messages) != 1:
+        return None
+    if subject.text[citation.start : citation.end] != citation.text:
+        return None
+    return (citation.start, citation.end, citation.text), citation.messages[0].text

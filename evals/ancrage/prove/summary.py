@@ -1,0 +1,102 @@
+"""The cells of a trial, added up by kind and by shape, and held against the floors."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ancrage.domain import Frozen
+from ancrage.prove.model import Kind
+from ancrage.prove.settings import ProveSettings
+from ancrage.prove.trial import Cell, Trial
+from ancrage.stats.intervals import wilson
+
+
+class Row(Frozen):
+    """Some cells together, of one kind or of one shape."""
+
+    name: str
+    is_fault: bool
+    definition: str = ""
+    tried: int
+    right: int
+    other: int
+    missed: int
+    unscored: int
+    by_mode: dict[str, int] = {}
+    floor: float | None = None
+
+    @property
+    def good(self) -> int:
+        """Answers that came out as they should: found, or rightly left alone."""
+        return self.right + self.other if self.is_fault else self.right
+
+    @property
+    def rate(self) -> float:
+        """The share of answers that came out as they should."""
+        return self.good / self.tried if self.tried else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of ``rate``."""
+        return wilson(self.good, self.tried)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether the rate is below the floor of the kind."""
+        return self.floor is not None and self.rate < self.floor
+
+
+def by_kind(trial: Trial, kinds: Sequence[Kind], settings: ProveSettings) -> list[Row]:
+    """One row a kind that was planted, in the order of ``kinds``."""
+    rows = []
+    for kind in kinds:
+        cells = [cell for cell in trial.cells if cell.kind == kind.name]
+        if cells:
+            rows.append(
+                _row(kind.name, kind.is_fault, cells, kind.definition, settings.floor(kind))
+            )
+    return rows
+
+
+def by_shape(trial: Trial, kinds: Sequence[Kind]) -> list[Row]:
+    """Two rows a shape: its faults, and its harmless edits."""
+    faults = {kind.name for kind in kinds if kind.is_fault}
+
+    def rows(name: str) -> Iterable[Row]:
+        cells = [cell for cell in trial.cells if cell.shape == name]
+        for is_fault in (True, False):
+            some = [cell for cell in cells if (cell.kind in faults) == is_fault]
+            if some:
+                yield _row(name, is_fault, some)
+
+    shapes = dict.fromkeys(cell.shape for cell in trial.cells)
+    return [row for name in shapes for row in rows(name)]
+
+
+def pick(trial: Trial, kind: Kind, shape: str) -> Row | None:
+    """The cells of one kind in one shape, as a row; None where there are none."""
+    cells = [cell for cell in trial.cells if (cell.kind, cell.shape) == (kind.name, shape)]
+    return _row(kind.name, kind.is_fault, cells) if cells else None
+
+
+def _row(
+    name: str,
+    is_fault: bool,
+    cells: Sequence[Cell],
+    definition: str = "",
+    floor: float | None = None,
+) -> Row:
+    by_mode: Counter[str] = Counter()
+    for cell in cells:
+        by_mode.update(cell.found)
+    return Row(
+        name=name,
+        is_fault=is_fault,
+        definition=definition,
+        tried=sum(cell.tried for cell in cells),
+        right=sum(cell.right for cell in cells),
+        other=sum(cell.other for cell in cells),
+        missed=sum(cell.missed for cell in cells),
+        unscored=sum(cell.unscored for cell in cells),
+        by_mode=dict(by_mode),
+        floor=floor,
+    )

@@ -1,0 +1,38 @@
+"""Words to put in the place of others, by language: ``lexicon.toml``."""
+
+import random
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_LANGUAGES = ("fr", "en")
+
+
+@cache
+def _lexicon() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(
+        files("ancrage.prove").joinpath("lexicon.toml").read_text(encoding="utf-8")
+    )
+
+
+def lexicon(language: str) -> dict[str, Any]:
+    """The words of a language; those of English for one that has none."""
+    return _lexicon()[language if language in _LANGUAGES else "en"]
+
+
+def swapped(words: str, table: str, language: str, chance: random.Random) -> str | None:
+    """``words`` with one word replaced by its pair in ``table``; None where none stands there.
+
+    Whole words only; a capital at the beginning is kept.
+    """
+    pairs = list(lexicon(language)[table])
+    chance.shuffle(pairs)
+    for old, new in pairs:
+        found = list(re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", words, re.IGNORECASE))
+        if found:
+            at = chance.choice(found)
+            shown = str(new.capitalize() if at.group()[0].isupper() else new)
+            return words[: at.start()] + shown + words[at.end() :]
+    return None
