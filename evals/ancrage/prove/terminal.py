@@ -27,7 +27,7 @@ def overview(trial: Trial, kinds: Sequence[Row], shapes: Sequence[Row]) -> Itera
 def share(row: Row) -> str:
     """``71/72 = 98.6 % [92.5, 99.8]``."""
     low, high = row.interval
-    return f"{row.good}/{row.tried} = {row.rate:.1%} [{low:.1%}, {high:.1%}]".replace("%", " %")
+    return f"{row.good}/{row.tried} = {100 * row.rate:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _faults(rows: Sequence[Row]) -> Table:
