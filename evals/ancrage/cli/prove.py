@@ -55,7 +55,6 @@ def prove(
 
     Exits 1 when a kind falls below its floor in [prove].
     """
-    from ancrage.cli.experiment import _newest
     from ancrage.cli.judges import models_for
     from ancrage.config import load
     from ancrage.evaluators import select
@@ -67,7 +66,7 @@ def prove(
     from ancrage.prove.summary import by_kind, by_shape
     from ancrage.report.terminal import console, show
     from ancrage.runs.progress import track
-    from ancrage.snapshot import open_snapshot
+    from ancrage.snapshot import newest_snapshot, open_snapshot
     from ancrage.studies import Studies
 
     config = load()
@@ -80,7 +79,7 @@ def prove(
     if judges != "none":
         models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
     evaluators = select(judges, models=models, config=config)
-    data = open_snapshot(snapshot or _newest())
+    data = open_snapshot(snapshot or newest_snapshot())
     studies = Studies(data, config)
     checks = select(config=config)
     hosts, answers = find_hosts(data, studies, checks)

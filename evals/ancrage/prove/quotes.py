@@ -33,7 +33,10 @@ def _stands(words: str, draft: Draft, at: int) -> bool:
 
 
 def _table(name: str) -> Edit:
-    return lambda words, language, chance: swapped(words, name, language, chance)
+    def edit(words: str, language: str, chance: random.Random) -> str | None:
+        return swapped(words, name, language, chance)
+
+    return edit
 
 
 def _digit(words: str, language: str, chance: random.Random) -> str | None:
@@ -61,7 +64,8 @@ def _name(words: str, language: str, chance: random.Random) -> str | None:
     found = re.search(r"(?<=[a-z,] )[A-Z][a-zà-ÿ]{2,}", words)
     if not found:
         return None
-    other = chance.choice([name for name in lexicon(language)["names"] if name != found.group()])
+    names: list[str] = lexicon(language)["names"]
+    other = chance.choice([name for name in names if name != found.group()])
     return words[: found.start()] + other + words[found.end() :]
 
 
