@@ -297,3 +297,16 @@ def test_a_reason_leads_to_the_answers_it_holds_for(page: Page, url: str) -> Non
     page.locator(".reasons tr", has_text="the case names no study").get_by_role("link").click()
     expect(page.locator("#count")).to_have_text("1 of 6 answers")
     assert cases(page) == ["half-001"]
+
+
+def test_markdown_is_read_and_its_marks_stay_in_the_text(page: Page, tmp_path: Path) -> None:
+    text = "## Titre\n\n- **Le bus** est `plein`\n| a | b |\nfin **non fermé"
+    folder = make_run(tmp_path, [case("m", text)])
+    path = tmp_path / "m.html"
+    write_html(read_report(folder), path)
+    visit(page, path.as_uri() + "#case=m")
+    answer = page.locator("#case .answer")
+    assert answer.text_content() == text
+    assert answer.locator("b").all_text_contents() == ["Titre", "Le bus"]
+    expect(answer.locator("code")).to_have_text("plein")
+    expect(answer.locator(".bullet")).to_have_count(1)

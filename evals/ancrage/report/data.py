@@ -81,6 +81,11 @@ class Report:
         return sum(self.view.anchors.diagnoses.values())
 
     @property
+    def quotes(self) -> str:
+        """``38/449 = 8.5 %``; no interval, as quotes of one answer are not independent."""
+        return share(self.failing_quotes, self.view.anchors.held, interval=False)
+
+    @property
     def unread(self) -> str:
         """Where nothing was read though marks that look like citations stand there, in a line."""
         anchors = self.view.anchors
@@ -180,14 +185,17 @@ def _of_judges(view: RunView) -> tuple[Section, ...]:
     return judge_sections(view)
 
 
-def share(part: int, whole: int) -> str:
+def share(part: int, whole: int, *, interval: bool = True) -> str:
     """``12/63 = 19.0 % [11.2, 30.4]``: a share, its denominator and its 95 % interval (Wilson)."""
     from ancrage.stats.intervals import wilson
 
     if not whole:
         return f"{part}/{whole}"
+    shown = f"{part}/{whole} = {part / whole * 100:.1f} %"
+    if not interval:
+        return shown
     low, high = wilson(part, whole)
-    return f"{part}/{whole} = {part / whole * 100:.1f} % [{low * 100:.1f}, {high * 100:.1f}]"
+    return f"{shown} [{low * 100:.1f}, {high * 100:.1f}]"
 
 
 def interval(row: ModeSummary) -> tuple[float, float]:

@@ -149,7 +149,7 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_row("Perfectly anchored answers", share(anchors.perfect, anchors.read))
         table.add_row("Answers that cite nothing", share(anchors.silent, anchors.read))
-        table.add_row("Quotes that fail", share(report.failing_quotes, anchors.held))
+        table.add_row("Quotes that fail", report.quotes)
         yield table
         kinds = " + ".join(f"{count} {line(why)}" for why, count in anchors.diagnoses.items())
         yield Text(

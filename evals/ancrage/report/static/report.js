@@ -152,12 +152,34 @@
   const marked = (parts, tag) => parts.map(([text, spans]) => (spans.length ? h(tag, {}, text) : text));
   const facts = (pairs) => h("dl", {}, pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
 
+  /* Markdown as it is meant; its marks stay in the text, unseen, so that nothing moves. */
+  const MARKDOWN = /(?<head>^#{1,6} )(?<title>[^\n]+)|(?<bullet>^[ \t]*[-*+] )|(?<row>^\|[^\n]*\|[ \t]*$)|(?<bolds>\*\*)(?<bold>[^*\n]+)\*\*|(?<codes>`)(?<code>[^`\n]+)`/gm;
+  function dressed(text, atLineStart) {
+    const parts = [];
+    const unseen = (mark) => h("span", { class: "md" }, mark);
+    let from = 0;
+    for (const found of text.matchAll(MARKDOWN)) {
+      const { head, title, bullet, row, bolds, bold, codes, code } = found.groups;
+      if (found.index === 0 && !atLineStart && (head || bullet || row)) continue;
+      parts.push(text.slice(from, found.index));
+      if (head) parts.push(unseen(head), h("b", { class: "heading" }, title));
+      else if (bullet) parts.push(h("span", { class: "bullet" }, unseen(bullet)));
+      else if (row) parts.push(h("span", { class: "row" }, row));
+      else if (bold) parts.push(unseen(bolds), h("b", {}, bold), unseen(bolds));
+      else parts.push(unseen(codes), h("code", {}, code), unseen(codes));
+      from = found.index + found[0].length;
+    }
+    parts.push(text.slice(from));
+    return parts;
+  }
+
   function drawAnswer(body) {
+    const opens = body.answer.map((_, at) => at === 0 || body.answer[at - 1][0].endsWith("\n"));
     const last = new Map();
     body.answer.forEach(([, spans], at) => spans.forEach((span) => last.set(span, at)));
     return h("div", { class: "answer", dir: "auto" },
-      body.answer.map(([text, spans, passed], at) => {
-        if (!spans.length && !passed.length) return text;
+      body.answer.flatMap(([text, spans, passed], at) => {
+        if (!spans.length && !passed.length) return dressed(text, opens[at]);
         if (!spans.length) {
           const quote = body.passed[passed[0]];
           return h("span", { class: "passed", tabindex: "0", role: "link", title: `${quote.tier} ${quote.words}: ${name(quote.source)}`, ...activate(() => reveal(passed[0])) }, text);
