@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ancrage.domain import (
     Case,
@@ -25,21 +25,15 @@ from ancrage.domain import (
 from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
 from ancrage.files import Index
-from ancrage.redact import told
-from ancrage.runs.journal import Journal, line_of
+from ancrage.runs.journal import Journal
+from ancrage.runs.parallel import Job, Lines, job_of, score_lines
 from ancrage.runs.record import RunFolder, ScoringFolder, finish
-from ancrage.runs.scoring import evaluate, release, unscored
-from ancrage.runs.shield import CASE_SECONDS, shielded
+from ancrage.runs.scoring import release
+from ancrage.runs.shield import CASE_SECONDS
+from ancrage.runs.steps import Producer, produce_output, recorded, score_output
 from ancrage.studies import Studies
 
-if TYPE_CHECKING:
-    from ancrage.runs.parallel import Job
-
 T = TypeVar("T")
-
-Producer = Callable[[Case], Awaitable[Output]]
-"""Gives the output of a case. Known failures are states of the output; what it raises is
-recorded as ``failed`` with the exception's words."""
 
 OnItem = Callable[[Case, Output, Scored], None]
 Progress = Callable[[], None]
@@ -47,22 +41,6 @@ Progress = Callable[[], None]
 
 RETRIED = frozenset({OutputState.FAILED, OutputState.OVER_BUDGET})
 """States that ``--resume`` tries again; the other ones are what the assistant really did."""
-
-
-async def recorded(case: Case) -> Output:
-    """The producer of an audit: production's own answer, as it was captured."""
-    state = case.state
-    if state is OutputState.OK and case.output is None:
-        state = OutputState.MISSING
-    if state is OutputState.OK and case.output and not case.output.text.strip():
-        state = OutputState.EMPTY
-    return Output(
-        case_id=case.id,
-        state=state,
-        answer=case.output,
-        reason=None if state is OutputState.OK else f"recorded as {state} in the snapshot",
-        usage=case.output.usage if case.output else None,
-    )
 
 
 async def run_experiment(
@@ -202,16 +180,12 @@ class _Filling:
         if self.on_item:
             self.on_item(case, output, entry)
 
-    def job(self) -> "Job | None":
+    def job(self) -> Job | None:
         """What further processes need; None when this run must stay in one."""
-        from ancrage.runs.parallel import job_of
-
         return None if self.on_item else job_of(self.studies, self.evaluators, self.seconds)
 
-    async def in_processes(self, job: "Job", names: Iterable[str], workers: int) -> None:
+    async def in_processes(self, job: Job, names: Iterable[str], workers: int) -> None:
         """Score cases in other processes; here their lines are written, in order."""
-        from ancrage.runs.parallel import Lines, score_lines
-
         snapshot = self.studies.snapshot
         lines = (
             Lines(
@@ -247,44 +221,6 @@ async def for_each(
                 group.create_task(worker())
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
-
-
-async def produce_output(produce: Producer, case: Case, seconds: float) -> tuple[Output, bytes]:
-    """The output of a case, whatever its assistant does, and its line for the record."""
-
-    async def call() -> Output:
-        output = await produce(case)
-        if not isinstance(output, Output) or output.case_id != case.id:
-            raise TypeError(f"the assistant gave {type(output).__name__}, not the case's Output")
-        return output
-
-    output = await shielded(call(), lambda error: _failed(case, told(error)), seconds)
-    try:
-        return output, line_of(output)
-    except ValueError as error:
-        output = _failed(case, f"its output cannot be written: {told(error)}")
-        return output, line_of(output)
-
-
-async def score_output(
-    studies: Studies,
-    case: Case,
-    output: Output,
-    evaluators: Sequence[Evaluator],
-    seconds: float,
-) -> tuple[Scored, bytes]:
-    """The scores of an output, whatever its evaluators do, and their line for the record."""
-    try:
-        subject = studies.subject(case, output)
-        entry = await evaluate(subject, evaluators, seconds)
-        return entry, line_of(entry)
-    except Exception as error:  # noqa: BLE001  a study that cannot be read costs its cases alone
-        entry = unscored(output, evaluators, told(error))
-        return entry, line_of(entry)
-
-
-def _failed(case: Case, reason: str) -> Output:
-    return Output(case_id=case.id, state=OutputState.FAILED, reason=reason)
 
 
 def close_run(folder: RunFolder, total: int, *, scored: bool = True) -> Run:

@@ -22,6 +22,7 @@ from ancrage.config import Config
 from ancrage.domain import Case, Output
 from ancrage.errors import IncompleteError, UsageError
 from ancrage.evaluator import Evaluator
+from ancrage.runs.steps import produce_output, recorded, score_output
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
 
@@ -144,8 +145,6 @@ def _work(chunk: list[Lines]) -> list[Done]:
 
 
 async def _score(chunk: list[Lines]) -> list[Done]:
-    from ancrage.runs.loop import produce_output, recorded, score_output
-
     found = []
     for line in chunk:
         case = Case.model_validate_json(line.case)
