@@ -1,10 +1,14 @@
 """Read a run: ``report`` and ``show``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ancrage.cli.shell import Size, command
 from ancrage.cli.shield import print_utf8
 from ancrage.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from ancrage.runs import RunFolder
 
 
 @command(
@@ -15,9 +19,11 @@ from ancrage.errors import ExitCode, UsageError
         "json": "File to write the figures to as JSON, - prints them (default: none).",
         "open": "Open the HTML report in the browser.",
         "worst": "How many of the worst answers to print.",
+        "by": "Say instead where failures live: auto looks through all fields and pairs of them, "
+        "or the rates by one field, such as study (default: no).",
     },
     positional=("run",),
-    example="report latest --open",
+    example="report latest --by auto",
 )
 def report(
     run: str = "",
@@ -25,6 +31,7 @@ def report(
     json: str = "",
     open: bool = False,
     worst: Size = 5,
+    by: str = "",
 ) -> ExitCode:
     """Print a run's findings and write them as HTML.
 
@@ -40,6 +47,8 @@ def report(
     if html == json == "-":
         raise UsageError("--html - and --json - both print: give one")
     folder = find_run(run)
+    if by:
+        return _by(folder, by)
     path = Path(html) if html not in ("", "-") else folder.path / "report.html"
     if not path.parent.is_dir():
         raise UsageError(f"--html {html}: the folder {path.parent} does not exist")
@@ -61,6 +70,20 @@ def report(
 
         webbrowser.open(path.resolve().as_uri())
     return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+
+
+def _by(folder: "RunFolder", field: str) -> ExitCode:
+    from ancrage.report.terminal import console, show
+    from ancrage.runs import RunView
+    from ancrage.slices import by_field, find
+    from ancrage.slices.terminal import rates, standing_out
+
+    view = RunView(folder)
+    if field == "auto":
+        show(standing_out(find(view)), console())
+    else:
+        show(rates(field, by_field(view, field)), console())
+    return ExitCode.OK if view.run.state == "complete" else ExitCode.INCOMPLETE
 
 
 @command(

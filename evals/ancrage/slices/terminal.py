@@ -1,0 +1,56 @@
+"""What stands out in a run, and the rates by one field, on the terminal."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ancrage.report.text import line
+from ancrage.slices.find import LEVEL, Found
+
+_CASES = 6
+
+
+def standing_out(found: Found) -> RenderableType:
+    """One sentence a finding, its cases, and how much was looked at."""
+    rows = " and ".join(f"{count} {noun}" for noun, count in found.rows.items())
+    looked = Text(
+        f"{found.looked} pairs of slice and failure looked at, over {rows}; adjusted for all of "
+        f"them: a run where nothing stands out shows something {LEVEL:.0%} of the time.",
+        "dim",
+    )
+    if not found.findings:
+        said = "Nothing stands out." if found.looked else "Too few answers to look at any slice."
+        return Stack(Text(said, "green" if found.looked else "yellow"), looked)
+    parts: list[RenderableType] = [Text("Where failures live", "bold")]
+    for finding in found.findings:
+        parts.append(
+            Text.assemble(
+                ("▲ ", "bold red"), line(finding.sentence), (f"  p {finding.p:.3f}", "dim")
+            )
+        )
+        cases = ", ".join(line(case) for case in finding.cases[:_CASES])
+        more = len(finding.cases) - _CASES
+        parts.append(Text(f"    {cases}{f' and {more} more' if more > 0 else ''}", "dim"))
+    return Stack(*parts, looked)
+
+
+def rates(field: str, rows: Sequence[tuple[str, str, int, int]]) -> RenderableType:
+    """The rate of each mode by the values of ``field``; modes that never fail are left out."""
+    failing = {mode for _, mode, count, _ in rows if count}
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column(line(field), overflow="fold")
+    table.add_column("Failure mode", overflow="fold")
+    table.add_column("Rate", justify="right", no_wrap=True)
+    for value, mode, count, scored in rows:
+        if mode in failing:
+            rate = f"{count}/{scored} = {count / scored * 100:.1f} %" if scored else "none scored"
+            table.add_row(line(value), line(mode), rate)
+    quiet = sorted({mode for _, mode, _, _ in rows} - failing)
+    parts: list[RenderableType] = [table]
+    if quiet:
+        parts.append(Text(f"Never failing: {', '.join(map(line, quiet))}", "green"))
+    return Stack(*parts)
