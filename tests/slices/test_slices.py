@@ -76,11 +76,11 @@ def _run(folder: Path) -> RunView:
     with written.scorings()[0].journal() as scores:
         for entry in list(written.scorings()[0].scored()):
             at = int(entry.case_id[1:])
-            foreign = at % 4 == 1
+            foreign = at % 3 == 1
             quote = QuoteRecord(
                 evidence=Passage(start=0, end=7, text="Réponse"),
-                tier="T5" if foreign and at % 3 else "T0",
-                diagnosis="translated" if foreign and at % 3 else None,
+                tier="T5" if foreign and at % 5 else "T0",
+                diagnosis="translated" if foreign and at % 5 else None,
                 language="fr",
                 source_language="en" if foreign else "fr",
             )
@@ -98,9 +98,9 @@ def test_translated_quotes_of_messages_in_another_language(tmp_path: Path) -> No
     found = find(_run(tmp_path))
     assert found.rows == {"answers": 80, "quotes": 80}
     (finding,) = [finding for finding in found.findings if finding.noun == "quotes"]
-    assert finding.sentence.startswith("translated quotes: 13 of 20 where ")
+    assert finding.sentence.startswith("translated quotes: 22 of 27 where ")
     assert "en" in finding.sentence
-    assert finding.sentence.endswith(", 0 of 60 elsewhere")
+    assert finding.sentence.endswith(", 0 of 53 elsewhere")
     from rich.console import Console
 
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
@@ -115,7 +115,7 @@ def test_the_rates_by_one_field(tmp_path: Path) -> None:
     rows = by_field(view, "study")
     assert ("s0", "x", 5, 10) in rows
     assert ("s1", "x", 0, 10) in rows
-    assert sum(count for _, mode, count, _ in rows if mode == "translated quotes") == 13
+    assert sum(count for _, mode, count, _ in rows if mode == "translated quotes") == 22
     with pytest.raises(UsageError, match=r"known fields: auto, .*study"):
         by_field(view, "colour")
 

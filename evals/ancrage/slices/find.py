@@ -137,7 +137,9 @@ def _slices(table: Table) -> tuple[list[Condition], Bools]:
             inside = np.array([row.get(name) == value for row in table.fields])
             if FEWEST_ROWS <= inside.sum() <= n - FEWEST_ROWS:
                 singles.append((name, value, inside))
-    found = [(((name, value),), inside) for name, value, inside in singles]
+    found: list[tuple[Condition, Bools]] = [
+        (((name, value),), inside) for name, value, inside in singles
+    ]
     found += sorted(_pairs(singles), key=lambda pair: -int(pair[1].sum()))
     kept = found[:MOST_SLICES]
     if not kept:

@@ -75,7 +75,9 @@ def scan(
         if blocks is not None:
             count = int(blocks.max()) + 1
             size = np.bincount(blocks, minlength=count)[:, None]
-            rows = np.round(_sums(rows, blocks, count) / np.maximum(size, 1))
+            rows = np.asarray(
+                np.round(_sums(rows, blocks, count) / np.maximum(size, 1)), np.float64
+            )
             residuals = _sums(residuals, blocks, count)
             strata = np.zeros(count, dtype=np.intp)
         z[at], p[at] = _largest(rows, residuals, strata, open_[at], len(families))
@@ -102,7 +104,9 @@ def _sums(values: Floats, groups: Units, count: int) -> Floats:
 def _residuals(known: Floats, scored: Bools, strata: Units) -> Floats:
     """Failures less the rate of their stratum; 0 where unscored."""
     count = int(strata.max()) + 1
-    rates = _sums(known, strata, count) / np.maximum(_sums(scored * 1.0, strata, count), 1)
+    rates = _sums(known, strata, count) / np.maximum(
+        _sums(scored.astype(np.float64), strata, count), 1
+    )
     return np.where(scored, known - rates[strata], 0.0)
 
 

@@ -57,11 +57,7 @@ def tables(view: "RunView") -> tuple[Table, Table]:
             answers.add(
                 item,
                 known,
-                {
-                    mode: None if scores[mode].value is None else float(scores[mode].value > 0)
-                    for mode in modes
-                    if mode in scores
-                },
+                {mode: _fails(scores[mode].value) for mode in modes if mode in scores},
             )
         for quote in item.anchors.quotes if item.anchors else ():
             if quote.tier is not None:
@@ -74,6 +70,10 @@ def tables(view: "RunView") -> tuple[Table, Table]:
     for item, known, diagnosis in held:
         quotes.add(item, known, {kind: float(kind == diagnosis) for kind in sorted(kinds)})
     return answers, quotes
+
+
+def _fails(value: float | None) -> float | None:
+    return None if value is None else float(value > 0)
 
 
 def fields(item: "Item") -> dict[Field, str]:
