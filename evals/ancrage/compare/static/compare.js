@@ -1,402 +1,247 @@
-/* Draws the matrix of cases and runs from the JSON beside it. Text only ever enters the page as text nodes. */
-(() => {
-  const PAGE = 200;
-  const FILTERS = ["q", "mode", "show", "study"];
-  const DATA = JSON.parse($("data").textContent);
-  const { runs, modes, cases, studies, questions, outcomes, compared } = DATA;
-  const details = new Map([...document.querySelectorAll("script.detail")].map((script) => [Number(script.dataset.case), script]));
-  const number = new Map(cases.map((id, at) => [id, at]));
-  const title = Object.fromEntries(modes);
-  const bySide = DATA.sides.map((_, side) => runs.flatMap((run, at) => (run.side === side ? [at] : [])));
+/* The comparison: the matrix of cases and runs, and one case with its answers side by side. */
+const PAGE = 200;
+const MARKS = { 0: ["pass", "✓", "passes"], 1: ["fail", "✕", "fails"], u: ["unscored", "?", "unscored"], m: ["missing", "–", "no answer"], "-": ["absent", "", "not in the run"] };
+const FILTERS = ["q", "mode", "show", "study"];
+const state = { rows: [], shown: PAGE, current: -1, sort: "", down: false };
+const blocks = new Map();
+let data;
 
-  /* The address says all there is to know: filters, order, open case, the two runs beside each other. */
-  let view = {};
-  const address = (changes) => {
-    const parameters = new URLSearchParams();
-    for (const [key, value] of Object.entries({ ...view, ...changes })) if (value) parameters.set(key, value);
-    return "#" + parameters;
+/* The share of a side's known verdicts that fail; null without any. */
+function rate(mode, side, at) {
+  let known = 0, fails = 0;
+  data.runs.forEach((run, column) => {
+    const code = run.side === side ? data.outcomes[mode][column][at] : "-";
+    if (code === "0" || code === "1") { known += 1; fails += Number(code); }
+  });
+  return known ? fails / known : null;
+}
+/* For each later side what became of a case in one mode: above 0 it got worse, below better. */
+function moves(mode, at) {
+  const before = rate(mode, 0, at);
+  return data.compared[mode].map((compared, later) => {
+    const after = compared && before !== null ? rate(mode, later + 1, at) : null;
+    return after === null ? null : after - before;
+  });
+}
+const isWorse = (move) => move !== null && move > 0;
+function tests(show) {
+  const codes = (mode, at) => data.outcomes[mode].map((column) => column[at]);
+  return {
+    held: (mode, at) => { const m = moves(mode, at); return m.length > 0 && m.every(isWorse); },
+    worse: (mode, at) => moves(mode, at).some(isWorse),
+    better: (mode, at) => moves(mode, at).some((move) => move !== null && move < 0),
+    changed: (mode, at) => moves(mode, at).some((move) => move),
+    failing: (mode, at) => codes(mode, at).includes("1"),
+    unscored: (mode, at) => codes(mode, at).some((code) => code === "u" || code === "m"),
+    flips: (mode, at) => data.sides.some((_, side) => { const share = rate(mode, side, at); return share !== null && share > 0 && share < 1; }),
+  }[show];
+}
+
+/* The answers of a case: unpacked block by block when first asked for. */
+async function block(number) {
+  if (!blocks.has(number)) blocks.set(number, unpack($(`block-${number}`).textContent));
+  return blocks.get(number);
+}
+async function detail(at) {
+  const place = data.kept.indexOf(at);
+  return place < 0 ? null : (await block(Math.floor(place / data.block)))[place % data.block];
+}
+
+const hash = () => new URLSearchParams(location.hash.slice(1));
+function go(changes, replace = false) {
+  const next = hash();
+  for (const [name, value] of Object.entries(changes)) if (value) next.set(name, value); else next.delete(name);
+  const address = `#${next}`;
+  if (replace) history.replaceState(null, "", address); else history.pushState(null, "", address);
+  draw();
+}
+
+let asked = 0;
+async function filtered() {
+  const wanted = hash();
+  const mode = data.modes.findIndex(([name]) => name === wanted.get("mode"));
+  const modes = mode < 0 ? data.modes.map((_, at) => at) : [mode];
+  const test = tests(wanted.get("show"));
+  const study = wanted.get("study");
+  const words = fold(wanted.get("q") || "").split(/\s+/).filter(Boolean);
+  let rows = data.cases.map((_, at) => at).filter((at) => (!study || data.studies[at] === study) && (!test || modes.some((m) => test(m, at))));
+  if (words.length) {
+    const texts = new Map();
+    for (let number = 0; number * data.block < data.kept.length; number += 1) {
+      const content = await block(number);
+      content.forEach((runs, place) => texts.set(data.kept[number * data.block + place], runs));
+    }
+    rows = rows.filter((at) => {
+      const said = (texts.get(at) || []).filter(Boolean).map((run) => [run.pieces.filter(([kind]) => kind !== "removed").map((piece) => piece[1]).join(""), ...run.findings.map((f) => `${f.title} ${f.explanation} ${f.passage}`)].join(" "));
+      const text = fold([data.cases[at], data.studies[at], data.questions[at], ...said].join(" "));
+      return words.every((word) => text.includes(word));
+    });
+  }
+  return { rows: ordered(rows, modes), modes, words };
+}
+/* Regressions that hold in every later run come first, then those of some, then the rest. */
+function ordered(rows, modes) {
+  const rank = (at) => {
+    let best = 4;
+    for (const mode of modes) {
+      const m = moves(mode, at);
+      if (m.length && m.every(isWorse)) return 0;
+      if (m.some(isWorse)) best = Math.min(best, 1);
+      else if (data.outcomes[mode].some((column) => column[at] === "1")) best = Math.min(best, 2);
+    }
+    return best;
   };
-  const go = (changes) => { history.pushState(null, "", address(changes)); route(); };
-  const adjust = (changes) => { history.replaceState(null, "", address(changes)); route(); };
+  let key = rank;
+  if (state.sort === "case") key = (at) => data.cases[at];
+  else if (state.sort === "study") key = (at) => data.studies[at];
+  else if (state.sort.startsWith("run")) { const run = Number(state.sort.slice(3)); key = (at) => -modes.filter((m) => data.outcomes[m][run][at] === "1").length; }
+  const keyed = rows.map((at) => [key(at), at]);
+  const order = typeof (keyed[0] || [0])[0] === "string" ? (a, b) => a[0].localeCompare(b[0], undefined, { numeric: true }) : (a, b) => a[0] - b[0];
+  keyed.sort((a, b) => (state.down ? -1 : 1) * order(a, b) || a[1] - b[1]);
+  return keyed.map(([, at]) => at);
+}
 
-  /* --- outcomes -------------------------------------------------------------------------- */
-  /* For the chosen mode, or for all modes together: how many modes fail, and whether all could be told. */
-  function looked(mode) {
-    const chosen = mode ? [modes.findIndex(([name]) => name === mode)].filter((at) => at >= 0) : modes.map((_, at) => at);
-    return (run, at) => {
-      let fails = 0, unscored = 0, missing = 0, known = 0;
-      for (const m of chosen) {
-        const code = outcomes[m][run][at];
-        if (code === "1") { fails++; known++; } else if (code === "0") known++;
-        else if (code === "u") unscored++; else if (code === "m") missing++;
-      }
-      if (fails) return { kind: "fail", fails };
-      if (unscored) return { kind: "unscored", fails: 0 };
-      if (missing) return { kind: "missing", fails: 0 };
-      return { kind: known ? "pass" : "absent", fails: 0 };
-    };
-  }
-
-  /* What happened to each case, mode by mode: a regression in one mode is not hidden by progress in another. */
-  function changesOf(mode) {
-    const chosen = modes.flatMap(([name], at) => (!mode || name === mode ? [at] : []));
-    return cases.map((_, at) => {
-      const found = { worse: false, better: false, flips: false, failing: false, unscored: false };
-      for (const m of chosen) {
-        const shares = bySide.map((members) => {
-          let fails = 0, known = 0;
-          for (const run of members) {
-            const code = outcomes[m][run][at];
-            if (code === "1") { fails++; known++; } else if (code === "0") known++;
-            else if (code !== "-") found.unscored = true;
-          }
-          if (fails) found.failing = true;
-          if (fails && fails < known) found.flips = true;
-          return known ? fails / known : null;
-        });
-        if (shares[0] === null) continue;
-        const told = shares.slice(1).filter((share, side) => share !== null && compared[m][side]);
-        for (const share of told) {
-          if (share > shares[0]) found.worse = true;
-          if (share < shares[0]) found.better = true;
-        }
-        if (runs.length > 2 && bySide.every((members) => members.length === 1)) {
-          const seen = [shares[0], ...told];
-          let turns = 0;
-          for (let i = 1; i < seen.length; i++) if (seen[i] !== seen[i - 1]) turns++;
-          if (turns > 1) found.flips = true;
-        }
-      }
-      return found;
-    });
-  }
-  const cache = new Map();
-  const changes = (mode) => { if (!cache.has(mode)) cache.set(mode, changesOf(mode)); return cache.get(mode); };
-
-  /* --- the matrix ------------------------------------------------------------------------ */
-  let shown = [];
-  let drawn = 0;
-  let drawnFor = null;
-  let haystacks = null;
-  const haystack = (at) => (haystacks ||= cases.map((id, i) => fold(`${id}\n${studies[i]}\n${questions[i]}`)))[at];
-
-  const RANK = { fail: 0, unscored: 1, missing: 2, pass: 3, absent: 4 };
-  const weight = (c) => (c.worse ? 4 : 0) + (c.flips ? 2 : 0) + (c.better ? 1 : 0);
-
-  function select() {
-    const query = fold(view.q || "").split(/\s+/).filter(Boolean);
-    const found = changes(view.mode || "");
-    const show = view.show || "";
-    shown = [];
-    for (let at = 0; at < cases.length; at++) {
-      const c = found[at];
-      if (show === "changed" && !(c.worse || c.better || c.flips)) continue;
-      if (show && show !== "changed" && !c[show]) continue;
-      if (view.study && studies[at] !== view.study) continue;
-      if (query.length && !query.every((word) => haystack(at).includes(word))) continue;
-      shown.push(at);
-    }
-    const [key, reverse] = (view.sort || "change").startsWith("-") ? [view.sort.slice(1), -1] : [view.sort || "change", 1];
-    const outcome = looked(view.mode);
-    const collate = new Intl.Collator(undefined, { numeric: true }).compare;
-    const order = {
-      change: (a, b) => weight(found[b]) - weight(found[a]),
-      case: (a, b) => collate(cases[a], cases[b]),
-      question: (a, b) => collate(questions[a], questions[b]),
-      study: (a, b) => collate(studies[a], studies[b]),
-    }[key];
-    if (order) shown.sort((a, b) => reverse * order(a, b) || a - b);
-    else {
-      const run = Number(key.slice(3));
-      const keys = new Map(shown.map((at) => { const o = outcome(run, at); return [at, RANK[o.kind] * 100 - o.fails]; }));
-      shown.sort((a, b) => reverse * (keys.get(a) - keys.get(b)) || a - b);
-    }
-    for (const button of document.querySelectorAll("[data-sort]")) {
-      const th = button.closest("th");
-      if (button.dataset.sort !== key) th.removeAttribute("aria-sort");
-      else th.setAttribute("aria-sort", reverse === 1 ? "ascending" : "descending");
+function cell(modes, run, at) {
+  const codes = modes.map((mode) => data.outcomes[mode][run][at]);
+  const fails = codes.filter((code) => code === "1").length;
+  const code = fails ? "1" : ["u", "m", "0"].find((c) => codes.includes(c)) || "-";
+  const [kind, mark, words] = MARKS[code];
+  return h("span", { class: `cell ${kind}`, title: `${data.runs[run].name}: ${words}`, "aria-label": words }, fails > 1 ? `✕ ${fails}` : mark);
+}
+/* Which modes got worse or better, and in which runs when not in all of them. */
+function tags(modes, at) {
+  const found = [];
+  for (const mode of modes) {
+    const m = moves(mode, at);
+    for (const [kind, test, arrow] of [["worse", isWorse, "▲"], ["better", (x) => x !== null && x < 0, "▼"]]) {
+      const where = m.flatMap((move, later) => (test(move) ? [data.sides[later + 1]] : []));
+      if (where.length) found.push(h("span", { class: `tag ${kind}` }, `${arrow} ${data.modes[mode][1]}${where.length < m.length ? ` in ${where.join(", ")}` : ""}`));
     }
   }
+  return found;
+}
+async function drawRows() {
+  const turn = (asked += 1);
+  const { rows, modes, words } = await filtered();
+  if (turn !== asked) return;
+  state.rows = rows;
+  const all = data.cases.length;
+  $("count").textContent = !rows.length ? "No case matches." : rows.length === all ? `All ${all} cases` : `${rows.length} of ${plural(all, "case")}`;
+  $("rows").replaceChildren(...rows.slice(0, state.shown).map((at, place) =>
+    h("tr", { class: place === state.current ? "current" : null, onclick: () => open(at) },
+      h("td", { class: "asked" }, h("a", { href: `#case=${encodeURIComponent(data.cases[at])}`, onclick: (e) => { e.preventDefault(); e.stopPropagation(); open(at); } }, data.cases[at]), h("span", { class: "question-line" }, data.questions[at])),
+      data.studies.some(Boolean) && h("td", { class: "study" }, data.studies[at]),
+      data.runs.map((_, run) => h("td", { class: "run", "data-label": data.runs[run].name }, cell(modes, run, at))),
+      h("td", { class: "tags" }, tags(modes, at)))));
+  $("more").hidden = rows.length <= state.shown;
+  markHits($("rows"), words);
+}
+function drawHeads() {
+  const head = (key, name, kind) => h("th", { scope: "col", class: kind, "aria-sort": state.sort === key ? (state.down ? "descending" : "ascending") : null },
+    h("button", { type: "button", "data-sort": key, title: name, onclick: () => { if (state.sort === key) state.down = !state.down; else { state.sort = key; state.down = false; } drawHeads(); drawRows(); } }, name));
+  $("heads").replaceChildren(head("case", "Case", "col-case"), ...(data.studies.some(Boolean) ? [head("study", "Study", "col-study")] : []),
+    ...data.runs.map((run, at) => head(`run${at}`, run.name, `col-run side-${run.side}`)), h("th", { scope: "col" }, "What changed"));
+}
 
-  function drawHeads() {
-    const head = (name, key, cls) => h("th", { scope: "col", class: cls }, h("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, name));
-    $("heads").replaceChildren(
-      head("Change", "change", "col-change"), head("Case", "case", "col-case"), head("Question", "question", "col-question"), head("Study", "study", "col-study"),
-      ...runs.map((run, at) => {
-        const th = head(run.name, `run${at}`, `col-run side-${run.side}`);
-        th.title = `${run.name} · ${run.created}`;
-        return th;
-      }));
-  }
-  const sortBy = (key) => adjust({ sort: (view.sort || "change") === key ? `-${key}` : key });
+function open(at) { state.current = state.rows.indexOf(at); go({ case: data.cases[at] }); }
+function step(by) {
+  const next = state.current + by;
+  if (next < 0 || next >= state.rows.length) return;
+  state.current = next;
+  if (hash().get("case")) go({ case: data.cases[state.rows[next]] }, true);
+  else { if (next >= state.shown) state.shown += PAGE; drawRows().then(() => document.querySelector("#rows tr.current")?.scrollIntoView({ block: "nearest" })); }
+}
 
-  function drawList() {
-    const key = address({ case: "", left: "", right: "" });
-    if (drawnFor === key) return;
-    drawnFor = key;
-    select();
-    for (const name of FILTERS) if ($(name).value !== (view[name] || "")) $(name).value = view[name] || "";
-    $("clear").hidden = !FILTERS.some((name) => view[name]);
-    $("count").textContent = shown.length === cases.length
-      ? `All ${plural(cases.length, "case")}`
-      : shown.length ? `${shown.length} of ${plural(cases.length, "case")}` : "No case matches. Clear the filters to see all of them.";
-    $("rows").replaceChildren();
-    drawn = 0;
-    drawMore();
-  }
-
-  function drawMore(count = PAGE) {
-    const outcome = looked(view.mode);
-    const found = changes(view.mode || "");
-    const part = document.createDocumentFragment();
-    for (const at of shown.slice(drawn, drawn + count)) part.append(drawRow(at, outcome, found[at]));
-    drawn = Math.min(drawn + count, shown.length);
-    $("rows").append(part);
-    $("more").hidden = drawn >= shown.length;
-  }
-
-  const SIGNS = { fail: "✕", pass: "✓", unscored: "?", missing: "–", absent: "" };
-  const WORDS = { fail: "fails", pass: "passes", unscored: "unscored", missing: "no answer", absent: "not in the run" };
-  function cell(found, name, single) {
-    const sign = found.kind === "fail" && found.fails > 1 ? `✕ ${found.fails}` : SIGNS[found.kind];
-    const words = found.kind === "fail" && !single ? `fails ${plural(found.fails, "mode")}` : WORDS[found.kind];
-    return h("span", { class: `cell ${found.kind}`, title: `${name}: ${words}`, role: "img", "aria-label": words }, sign);
-  }
-  const tags = (c) => [
-    c.worse && h("span", { class: "tag" }, "▲ worse"), c.better && !c.worse && h("span", { class: "tag better" }, "▼ better"),
-    c.flips && !c.worse && !c.better && h("span", { class: "tag flips" }, "flips"),
-  ];
-
-  function drawRow(at, outcome, found) {
-    return h("tr", { "data-case": at },
-      h("td", { class: "change" }, tags(found)),
-      h("td", {}, h("a", { href: address({ case: cases[at], left: "", right: "" }), title: cases[at] }, h("code", {}, cases[at]))),
-      h("td", { dir: "auto", title: questions[at] }, questions[at]),
-      h("td", { class: "study", title: studies[at] }, studies[at]),
-      runs.map((run, i) => h("td", { class: i && runs[i - 1].side !== run.side ? "run first-of-side" : "run" }, cell(outcome(i, at), run.name, Boolean(view.mode)))));
-  }
-
-  /* --- word by word ------------------------------------------------------------------------ */
-  /* Myers's shortest edit over words. Gives the code-point spans of each text that the other lacks; null when too far apart. */
-  const TOKENS = /\s+|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|./gsu;
-  const MOST_EDITS = 1500;
-  function difference(first, second) {
-    const a = first.match(TOKENS) || [], b = second.match(TOKENS) || [];
-    let start = 0, endA = a.length, endB = b.length;
-    while (start < endA && start < endB && a[start] === b[start]) start++;
-    while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) { endA--; endB--; }
-    const n = endA - start, m = endB - start, most = Math.min(n + m, MOST_EDITS), middle = most + 1;
-    const trace = [];
-    let reach = new Int32Array(2 * most + 3), end = -1;
-    search: for (let d = 0; d <= most; d++) {
-      trace.push(reach.slice(middle - d - 1, middle + d + 2));
-      for (let k = -d; k <= d; k += 2) {
-        let x = k === -d || (k !== d && reach[middle + k - 1] < reach[middle + k + 1]) ? reach[middle + k + 1] : reach[middle + k - 1] + 1;
-        let y = x - k;
-        while (x < n && y < m && a[start + x] === b[start + y]) { x++; y++; }
-        reach[middle + k] = x;
-        if (x >= n && y >= m) { end = d; break search; }
-      }
-    }
-    if (end < 0) return null;
-    const removed = new Set(), added = new Set();
-    let x = n, y = m;
-    for (let d = end; d > 0; d--) {
-      const before = trace[d], at = (k) => before[k + d + 1];
-      const k = x - y;
-      const down = k === -d || (k !== d && at(k - 1) < at(k + 1));
-      const previous = down ? k + 1 : k - 1;
-      const px = at(previous), py = px - previous;
-      if (down) added.add(start + py); else removed.add(start + px);
-      x = px; y = py;
-    }
-    return [spans(a, removed), spans(b, added)];
-  }
-  function spans(tokens, chosen) {
-    const found = [];
-    let offset = 0;
-    tokens.forEach((token, at) => {
-      const size = [...token].length;
-      if (chosen.has(at)) {
-        const last = found[found.length - 1];
-        if (last && last[1] === offset) last[1] = offset + size; else found.push([offset, offset + size]);
-      }
-      offset += size;
-    });
-    return found;
-  }
-
-  /* A text cut wherever a change or a finding begins or ends. */
-  function drawText(detail, changed, side) {
-    const points = [...detail.text];
-    const marks = detail.findings.map((f) => [f.start, f.end]);
-    const cuts = [...new Set([0, points.length, ...changed.flat(), ...marks.flat()])].filter((at) => at >= 0 && at <= points.length).sort((p, q) => p - q);
-    const inside = (list, at) => list.flatMap(([from, to], i) => (from <= at && at < to ? [i] : []));
-    const parts = [];
-    for (let i = 0; i + 1 < cuts.length; i++) {
-      const text = points.slice(cuts[i], cuts[i + 1]).join("");
-      const own = inside(marks, cuts[i]);
-      const child = inside(changed, cuts[i]).length ? h("span", { class: "changed" }, text) : text;
-      parts.push(own.length
-        ? h("mark", { class: own.length > 1 ? "several" : null, tabindex: "0", title: own.map((at) => `${title[detail.findings[at].mode] || detail.findings[at].mode}: ${detail.findings[at].explanation}`).join("\n"), "data-n": own.filter((at) => marks[at][1] === cuts[i + 1]).map((at) => at + 1).join(" ") || null }, child)
-        : child);
-    }
-    return h("div", { class: "answer", dir: "auto" }, parts.length ? parts : h("span", { class: "soft" }, side));
-  }
-
-  function drawSide(detail, run, changed, cls) {
-    const heading = h("h2", { class: `side-${run.side}` }, run.name);
-    if (!detail) return h("section", { class: `${cls} side-${run.side}` }, heading, h("p", { class: "absent" }, "This run keeps no answer to this case."));
-    const unscored = Object.entries(detail.unscored).filter(([, why]) => why);
-    return h("section", { class: `${cls} side-${run.side}` }, heading,
-      detail.reason && h("p", { class: "notice" }, detail.reason),
-      drawText(detail, changed, "(empty answer)"),
-      h("div", { class: "findings" }, detail.findings.map((f, at) => h("article", { class: "finding" },
-        h("header", {}, h("span", { class: "number" }, String(at + 1)), h("h3", {}, title[f.mode] || f.mode), f.tier && h("span", { class: "tier" }, f.tier)),
-        h("p", { class: "explanation", dir: "auto" }, f.explanation),
-        f.source && h("figure", { class: "source" }, h("figcaption", {}, h("code", {}, f.source)), f.passage && h("blockquote", { dir: "auto" }, f.passage)))),
-      unscored.map(([mode, why]) => h("p", { class: "care" }, `${title[mode] || mode} is unscored: ${why}`))));
-  }
-
-  /* --- one case ---------------------------------------------------------------------------- */
-  let openCase = null;
-  function drawCase(at) {
-    const script = details.get(at);
-    const left = Number(view.left || 1) - 1 in runs ? Number(view.left || 1) - 1 : 0;
-    /* Beside the reference, the run that fails most where it does not. */
-    const newly = runs.map((run, i) => (run.side ? modes.filter((_, m) => outcomes[m][i][at] === "1" && outcomes[m][left][at] !== "1").length : -1));
-    const right = Number(view.right || 0) - 1 in runs ? Number(view.right) - 1 : newly.indexOf(Math.max(...newly));
-    const chooser = (name, label, chosen) => h("label", {}, h("span", { class: "label" }, label + " "), h("select", { id: name, onchange: (event) => adjust({ [name]: event.target.value }) },
-      runs.map((run, i) => h("option", { value: String(i + 1), selected: i === chosen }, run.name))));
-    const body = script ? JSON.parse(script.textContent) : null;
-    let pair = h("p", { class: "absent" }, `The answers to this case are not in this page: nothing failed or changed. invoke compare … --case ${cases[at]} shows them.`);
-    if (body) {
-      const [one, other] = [body[left], body[right]];
-      const found = one && other ? difference(one.text, other.text) : [[], []];
-      pair = h("div", {},
-        !found && h("p", { class: "notice" }, "The answers are too far apart for a word-by-word difference."),
-        one && other && one.text === other.text && left !== right && h("p", { class: "soft" }, "Both answers are the same, word for word."),
-        h("div", { class: "pair" }, drawSide(one, runs[left], found ? found[0] : [], "left"), drawSide(other, runs[right], found ? found[1] : [], "right")));
-    }
-    $("case").replaceChildren(
-      h("header", { class: "asked-header" }, h("p", { class: "meta" }, h("code", {}, cases[at]), studies[at] && ` · ${studies[at]}`), h("h1", { class: "question", dir: "auto" }, questions[at] || cases[at])),
-      h("table", { class: "outcomes" }, h("thead", {}, h("tr", {}, h("th", {}), runs.map((run) => h("th", { scope: "col", class: `side side-${run.side}` }, run.name)))),
-        h("tbody", {}, modes.map(([name], m) => {
-          const codes = runs.map((_, run) => outcomes[m][run][at]);
-          return h("tr", { class: new Set(codes).size > 1 ? "differs-here" : null }, h("th", { scope: "row" }, title[name]),
-            runs.map((run, i) => h("td", {}, cell(looked(name)(i, at), run.name, true))));
-        }))),
-      h("div", { class: "choices" }, chooser("left", "Left", left), chooser("right", "Right", right)),
-      pair);
-  }
-
-  function route() {
-    view = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    const at = number.get(view.case);
-    const opened = at !== undefined;
-    drawList();
-    const scrolled = openCase === null ? scrollY : null;
-    if (scrolled !== null && opened) route.scroll = scrolled;
-    $("overview").hidden = opened;
-    $("case").hidden = !opened;
-    $("pager").hidden = !opened;
-    document.body.classList.toggle("reading-case", opened);
-    if (opened) {
-      drawCase(at);
-      const place = shown.indexOf(at);
-      $("place").textContent = place < 0 ? "" : `${place + 1} of ${shown.length}`;
-      $("previous").disabled = place <= 0;
-      $("next").disabled = place < 0 || place >= shown.length - 1;
-      if (openCase !== at) { scrollTo(0, 0); $("case").focus({ preventScroll: true }); }
-      openCase = at;
-    } else if (openCase !== null) {
-      const row = $("rows").querySelector(`[data-case="${openCase}"]`);
-      openCase = null;
-      scrollTo(0, route.scroll || 0);
-      if (row) { mark(row); row.querySelector("a").focus({ preventScroll: true }); row.scrollIntoView({ block: "nearest" }); }
-    }
-  }
-
-  /* --- keys ---------------------------------------------------------------------------------- */
-  const mark = (row) => { for (const other of $("rows").querySelectorAll(".current")) other.classList.remove("current"); row.classList.add("current"); };
-  function moveRow(by) {
-    const rows = [...$("rows").children];
-    const here = rows.indexOf(document.activeElement.closest("tr"));
-    let to = here < 0 ? (by > 0 ? 0 : rows.length - 1) : here + by;
-    if (to >= rows.length && drawn < shown.length) { drawMore(); rows.splice(0, rows.length, ...$("rows").children); }
-    to = Math.min(Math.max(to, 0), rows.length - 1);
-    if (!rows[to]) return;
-    mark(rows[to]);
-    rows[to].querySelector("a").focus({ preventScroll: true });
-    rows[to].scrollIntoView({ block: "nearest" });
-  }
-  function step(by) {
-    const to = shown[shown.indexOf(openCase) + by];
-    if (to !== undefined) adjust({ case: cases[to] });
-  }
-  function stepMark(by) {
-    const marks = [...$("case").querySelectorAll(".answer mark")];
-    if (!marks.length) return;
-    const here = marks.findIndex((each) => each.classList.contains("current"));
-    const to = marks[(here + by + marks.length + (here < 0 && by < 0 ? 1 : 0)) % marks.length];
-    for (const each of marks) each.classList.toggle("current", each === to);
-    to.focus({ preventScroll: true });
-    to.scrollIntoView({ block: "center" });
-  }
-  const close = () => go({ case: "", left: "", right: "" });
-  const LIST_KEYS = { j: () => moveRow(1), ArrowDown: () => moveRow(1), k: () => moveRow(-1), ArrowUp: () => moveRow(-1), r: () => go({ show: view.show === "worse" ? "" : "worse" }) };
-  const CASE_KEYS = { j: () => step(1), ArrowRight: () => step(1), k: () => step(-1), ArrowLeft: () => step(-1), n: () => stepMark(1), p: () => stepMark(-1), Escape: close };
-  const KEYS_EVERYWHERE = { "/": () => { if (openCase !== null) close(); $("q").focus(); $("q").select(); }, "?": () => $("help").showModal(), t: () => cycleTheme() };
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || $("help").open) return;
-    const typing = event.target.closest("input, select, textarea");
-    if (typing) {
-      if (event.key === "Escape") { typing.blur(); event.preventDefault(); }
-      if (event.key === "Enter" && typing.id === "q") { moveRow(1); event.preventDefault(); }
-      return;
-    }
-    const digit = /^Digit([1-9])$/.exec(event.code);
-    if (digit && openCase !== null && Number(digit[1]) <= runs.length) {
-      event.preventDefault();
-      adjust({ [event.shiftKey ? "left" : "right"]: digit[1] });
-      return;
-    }
-    const action = (openCase === null ? LIST_KEYS : CASE_KEYS)[event.key] || KEYS_EVERYWHERE[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
+function answer(run, at, content, whole) {
+  const head = [h("h2", { class: `side-${data.runs[run].side}` }, data.runs[run].name), h("p", { class: "soft small" }, (content && content.usage) || "")];
+  if (!content) return h("section", { class: `side-${data.runs[run].side}`, "data-run": run }, head, h("p", { class: "absent" }, "This page keeps no answer of this run for the case."));
+  const text = content.pieces.map(([kind, words, findings]) => {
+    let inner = words;
+    if (kind === "removed") return whole ? null : h("del", {}, words);
+    if (findings && findings.length) inner = h("mark", { title: findings.map((n) => content.findings[n].title).join(", ") }, words);
+    return kind === "added" && !whole ? h("ins", {}, inner) : inner;
   });
-
-  /* --- start --------------------------------------------------------------------------------- */
-  for (const [name, words] of modes) $("mode").append(h("option", { value: name }, words));
-  for (const study of [...new Set(studies)].filter(Boolean).sort()) $("study").append(h("option", { value: study }, study));
-  $("study").closest("label").hidden = $("study").options.length < 3;
-  drawHeads();
-  let pending = 0;
-  $("q").addEventListener("input", () => { clearTimeout(pending); pending = setTimeout(() => adjust({ q: $("q").value.trim() }), 120); });
-  for (const name of FILTERS.slice(1)) $(name).addEventListener("change", () => go({ [name]: $(name).value }));
+  const findings = content.findings.map((f) => h("article", { class: "finding" }, h("header", {}, h("h3", {}, f.title), f.tier && h("span", { class: "tier" }, f.tier)),
+    h("p", { class: "explanation" }, f.explanation), f.source && h("figure", { class: "source" }, h("figcaption", {}, f.source), f.passage && h("blockquote", {}, f.passage))));
+  const unscored = Object.entries(content.unscored).map(([mode, why]) => h("p", { class: "absent" }, `${mode}: unscored: ${why}`));
+  return h("section", { class: `side-${data.runs[run].side}`, "data-run": run }, head, content.reason && h("p", { class: "absent" }, content.reason),
+    content.same && run > 0 && h("p", { class: "soft" }, "Word for word the same answer."), h("div", { class: "answer" }, text), h("div", { class: "findings" }, findings, unscored));
+}
+/* The runs to show: those chosen, else the first and up to two later ones, failing ones first. */
+function columns(at) {
+  const chosen = (hash().get("runs") || "").split(",").map(Number).filter((n) => n > 0 && n <= data.runs.length).map((n) => n - 1);
+  if (chosen.length) return chosen;
+  const fails = (run) => data.modes.filter((_, mode) => data.outcomes[mode][run][at] === "1").length;
+  const later = data.sides.slice(1).map((_, side) => data.runs.map((_, run) => run).filter((run) => data.runs[run].side === side + 1).sort((a, b) => fails(b) - fails(a) || a - b)[0]);
+  return [0, ...later.slice(0, 2)];
+}
+async function drawCase(at) {
+  const turn = (asked += 1);
+  const content = await detail(at);
+  if (turn !== asked) return;
+  const shown = columns(at);
+  const toggle = (run) => { const next = shown.includes(run) ? shown.filter((n) => n !== run) : [...shown, run].sort((a, b) => a - b); if (next.length) go({ runs: next.map((n) => n + 1).join(",") }, true); };
+  const modes = data.modes.map((_, mode) => mode).filter((mode) => data.outcomes[mode].some((column) => "1um".includes(column[at])));
+  $("case").replaceChildren(
+    h("header", { class: "asked-header" }, h("p", { class: "meta" }, h("code", {}, data.cases[at]), data.studies[at] ? ` · ${data.studies[at]}` : ""), h("p", { class: "question" }, content?.find(Boolean)?.question || data.questions[at])),
+    data.runs.length > 2 && h("p", { class: "choices", role: "group", "aria-label": "Runs shown" }, data.runs.map((run, n) => h("button", { type: "button", "aria-pressed": String(shown.includes(n)), class: `side side-${run.side}`, onclick: () => toggle(n) }, run.name))),
+    modes.length ? h("table", { class: "outcomes" }, h("thead", {}, h("tr", {}, h("th", {}), data.runs.map((run) => h("th", { scope: "col", class: `side-${run.side}` }, run.name)))),
+      h("tbody", {}, modes.map((mode) => h("tr", {}, h("th", { scope: "row" }, data.modes[mode][1]), data.runs.map((_, run) => h("td", {}, cell([mode], run, at))))))) : h("p", { class: "soft" }, "No failure in any run."),
+    h("div", { class: "pair", style: null, "data-columns": shown.length }, shown.map((run) => answer(run, at, content && content[run], run === 0))));
+  $("place").textContent = state.current >= 0 ? `${state.current + 1} of ${state.rows.length}` : "";
+}
+function draw() {
+  const wanted = hash();
+  for (const name of FILTERS) if ($(name) !== document.activeElement) $(name).value = wanted.get(name) || "";
+  const at = data.cases.indexOf(wanted.get("case"));
+  $("overview").hidden = at >= 0;
+  $("case").hidden = at < 0;
+  $("pager").hidden = at < 0;
+  if (at >= 0) { if (state.rows[state.current] !== at) state.current = state.rows.indexOf(at); drawCase(at); scrollTo(0, 0); $("case").focus(); } else drawRows();
+}
+let passage = -1;
+function walk(by) {
+  const marks = [...document.querySelectorAll("#case mark")];
+  if (!marks.length) return;
+  passage = (passage + by + marks.length) % marks.length;
+  marks.forEach((mark, n) => mark.classList.toggle("current", n === passage));
+  marks[passage].scrollIntoView({ block: "center" });
+}
+function keys(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (event.key === "Escape") { if (typing) event.target.blur(); else if (hash().get("case")) go({ case: "", runs: "" }); return; }
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+  const inCase = Boolean(hash().get("case"));
+  const act = {
+    j: () => step(1), ArrowDown: inCase ? null : () => step(1), k: () => step(-1), ArrowUp: inCase ? null : () => step(-1),
+    Enter: () => { if (!inCase && state.current >= 0) open(state.rows[state.current]); },
+    n: () => inCase && walk(1), p: () => inCase && walk(-1), t: cycleTheme, "?": () => $("help").showModal(),
+    r: () => !inCase && go({ show: hash().get("show") === "worse" ? "" : "worse" }), "/": () => !inCase && $("q").focus(),
+  }[event.key];
+  if (!act || (event.key === "Enter" && event.target.tagName !== "BODY" && event.target.tagName !== "MAIN")) return;
+  event.preventDefault();
+  act();
+}
+async function start() {
+  data = await unpack($("data").textContent);
+  $("mode").append(...data.modes.map(([name, title]) => h("option", { value: name }, title)));
+  $("study").append(...[...new Set(data.studies)].filter(Boolean).sort().map((study) => h("option", { value: study }, study)));
+  let timer;
+  for (const name of FILTERS) $(name).addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { state.shown = PAGE; state.current = -1; go({ [name]: $(name).value }, true); }, name === "q" ? 200 : 0); });
+  $("filters").addEventListener("reset", (event) => { event.preventDefault(); for (const name of FILTERS) $(name).value = ""; go(Object.fromEntries(FILTERS.map((name) => [name, ""]))); });
   $("filters").addEventListener("submit", (event) => event.preventDefault());
-  $("filters").addEventListener("reset", (event) => { event.preventDefault(); go(Object.fromEntries(FILTERS.map((name) => [name, ""]))); });
-  for (const link of document.querySelectorAll(".modes a")) link.addEventListener("click", (event) => {
-    event.preventDefault();
-    go({ q: "", study: "", ...Object.fromEntries(new URLSearchParams(link.getAttribute("href").slice(1))) });
-    $("matrix-title").scrollIntoView();
-    $("matrix-title").focus({ preventScroll: true });
-  });
-  $("home").addEventListener("click", (event) => { event.preventDefault(); if (openCase !== null) close(); else scrollTo(0, 0); });
-  $("rows").addEventListener("click", (event) => {
-    const tr = event.target.closest("tr");
-    if (tr && !event.target.closest("a") && !String(getSelection())) go({ case: cases[Number(tr.dataset.case)], left: "", right: "" });
-  });
-  $("more").addEventListener("click", () => drawMore());
-  new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) drawMore(); }, { rootMargin: "600px" }).observe($("more"));
-  addEventListener("beforeprint", () => { if (openCase === null) drawMore(shown.length); });
-  $("previous").addEventListener("click", () => step(-1));
+  $("more").addEventListener("click", () => { state.shown += PAGE; drawRows(); });
+  $("home").addEventListener("click", (event) => { event.preventDefault(); go({ case: "", runs: "" }); });
   $("next").addEventListener("click", () => step(1));
+  $("previous").addEventListener("click", () => step(-1));
   $("theme").addEventListener("click", cycleTheme);
   $("help-button").addEventListener("click", () => $("help").showModal());
-  addEventListener("popstate", route);
-  addEventListener("hashchange", route);
+  addEventListener("keydown", keys);
+  addEventListener("popstate", draw);
+  addEventListener("hashchange", draw);
   setTheme(rememberedTheme());
-  route();
-})();
+  drawHeads();
+  if (hash().get("case")) state.rows = (await filtered()).rows;
+  draw();
+}
+start();
