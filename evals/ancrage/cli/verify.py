@@ -32,7 +32,8 @@ if TYPE_CHECKING:
         "resume": "Keep the verifications that --out already holds and do the rest.",
         **MODEL_OPTIONS,
         "concurrency": "Answers verified at once (default: 8; with --nli alone 64, in batches).",
-    }
+    },
+    example="verify answers.jsonl --nli",
 )
 def verify(
     what: str,
