@@ -1,12 +1,14 @@
 """Production traces become cases: four real frameworks, paging, filters, sampling, faults."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ancrage.config import load
 from ancrage.domain import Case, OutputState
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import LangfuseError
@@ -14,7 +16,8 @@ from ancrage.langfuse.shapes import text_of, value_of
 from ancrage.langfuse.source import LangfuseSource, sampled
 from ancrage.langfuse.trace import Trace, to_row
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources import Window
+from ancrage.snapshot.sources import Window, open_source
+from ancrage.snapshot.sources.tools import NO_ROWS
 from tests.servers.langfuse_server import LangfuseServer
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -334,3 +337,41 @@ def test_langgraph_js_tools_are_read_once(server: LangfuseServer) -> None:
     (call,) = case.input.tool_calls
     assert (call.name, call.arguments, call.call_id) == ("search", {"n": 1}, "c1")
     assert call.output == [{"id": "M-0001"}]
+
+
+@pytest.mark.usefixtures("traces")
+def test_real_traces_without_rows_of_messages_say_so(tmp_path: Path) -> None:
+    with closing(open_source("langfuse", load(tmp_path))) as source:
+        found = [item for item in source.cases(Window()) if isinstance(item, Case)]
+        studies = [
+            source.study(case.study_id, lambda _: None) if case.study_id else None for case in found
+        ]
+        assert len(found) == 4
+        called = [study for study in studies if study]
+        assert len(called) == sum(bool(case.input.tool_calls) for case in found)
+        assert called
+        assert all(study.missing["messages"] == NO_ROWS for study in called)
+
+
+def test_studies_are_made_of_what_tools_returned(server: LangfuseServer, tmp_path: Path) -> None:
+    rows = [{"id": "M-1", "respondent": "R-1", "text": "C'est trop lent."}]
+    trace_id = add(server, 1, output={"answer": "« C'est trop lent. » [R-1, M-1]"})
+    tool = {
+        "id": "f" * 16,
+        "traceId": trace_id,
+        "parentObservationId": f"{1:016x}",
+        "type": "TOOL",
+        "name": "search_messages",
+        "input": {"query": "lent"},
+        "output": {"messages": rows},
+    }
+    add(server, 1, **tool)
+    with closing(open_source("langfuse", load(tmp_path))) as source:
+        (case,) = source.cases(Window())
+        assert isinstance(case, Case)
+        study = source.study(case.study_id or "", lambda _: None)
+    assert study is not None
+    assert study.from_tools
+    assert [(one.id, one.respondent_id, one.text) for one in study.messages] == [
+        ("M-1", "R-1", "C'est trop lent.")
+    ]

@@ -13,6 +13,7 @@ from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Source, Window
 from ancrage.snapshot.sources.fields import FieldError, identifier
 from ancrage.snapshot.sources.shapes import Shape, find_rows
+from ancrage.snapshot.sources.studies import unusable
 
 NOTHING_RECORDED = "no tool output is recorded, and there is no other source"
 NO_ROWS = "no tool output has rows with an id and a text"
@@ -226,11 +227,11 @@ class ToolStudies:
     def _missing(
         self, messages: "dict[str, _Said]", refused: Counter[str], lost: int
     ) -> dict[StudyPart, str]:
-        reasons = [
-            f"{count:,} rows of {tool} have no id or text" for tool, count in refused.items()
-        ]
+        reasons = [f"{unusable(count, tool)}: no id or no text" for tool, count in refused.items()]
         if lost:
-            reasons.append(f"{lost:,} tool outputs are not recorded")
+            reasons.append(
+                f"{lost:,} tool {'output is' if lost == 1 else 'outputs are'} not recorded"
+            )
         if not messages:
             reasons.append(NO_ROWS)
         missing: dict[StudyPart, str] = {}
