@@ -105,7 +105,7 @@ async def test_what_no_tool_returned_is_a_finding_that_says_so(tmp_path: Path) -
 
 
 async def test_a_study_is_what_all_its_answers_were_told(tmp_path: Path) -> None:
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"study_id": "S", "answer": f"« {WORDS[1]} » [R-2, M-2]", "tool_calls": called(ROWS[:1])},
         {"study_id": "S", "answer": "", "tool_calls": called([{**ROWS[1], "text": "Rien à…"}])},
         {"study_id": "S", "answer": "", "tool_calls": called(ROWS[1:])},
@@ -123,7 +123,7 @@ async def test_a_study_is_what_all_its_answers_were_told(tmp_path: Path) -> None
 
 async def test_what_was_not_recorded_is_unscored(tmp_path: Path) -> None:
     lost = [*called(ROWS), {"name": "search", "arguments": {}, "output_recorded": False}]
-    answers = [
+    answers: list[dict[str, Any]] = [
         {"answer": "« Ah » [R-9, M-9]", "tool_calls": lost},
         {"answer": "« Ah » [R-9, M-9]", "tool_calls": called("It is sunny in Paris.")},
         {"answer": "« Ah » [R-9, M-9]", "tool_calls": called(None, error="timeout")},
