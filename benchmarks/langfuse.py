@@ -1,4 +1,4 @@
-"""What an experiment costs beside the bare SDK, and whether everything arrives.
+"""What an experiment costs beside the bare SDK, how many requests, and whether all comes back.
 
 Run ``python -m benchmarks.langfuse``. The server is the strict one of the tests, on loopback, in a
 process of its own. Both runners work on the same dataset with the same two evaluators, in turn;
@@ -20,54 +20,60 @@ from typing import Any
 
 from langfuse import Evaluation, Langfuse
 
-from ancrage.domain import Case, Output, OutputState
+from ancrage.domain import Evaluation as Evaluated
+from ancrage.domain import FailureMode, Output, OutputState, Score
 from ancrage.evaluator import Subject
 from ancrage.langfuse.connection import Connection, Credentials, Settings
 from ancrage.langfuse.items import to_case
+from ancrage.langfuse.publish import publish
+from ancrage.langfuse.pull import pull
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt
 from ancrage.langfuse.session import Follower, open_session
-from ancrage.runs import RunFolder, create_run, recorded, run_experiment
+from ancrage.runs import (
+    OnItem,
+    RunFolder,
+    RunView,
+    create_run,
+    find_run,
+    recorded,
+    run_experiment,
+)
 from ancrage.snapshot import Snapshot
 from ancrage.studies import Studies
 from tests.langfuse.worlds import EVALUATORS, case, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 
 CASES = 300
-ROUNDS = 5
+ROUNDS = 3
 LARGE = 1_000
-INNER = 10
 CONCURRENCY = 50
 
 
-def _serve(pipe: Pipe, slow: float) -> None:
-    with LangfuseServer() as server:
+def _serve(pipe: Pipe, slow: float, version: str) -> None:
+    with LangfuseServer(version=version) as server:
         if slow:
-            server.faults.slow["/otel"] = slow
+            server.faults.slow["/scores"] = slow
         pipe.send((server.public_key, server.secret_key, server.url))
         while pipe.recv() == "count":
-            names = [row["name"] for row in list(server.store.observations.values())]
-            posts = [path for method, path, _ in server.requests if method == "POST"]
-            pipe.send(
-                {
-                    "roots": names.count("experiment-item-task"),
-                    "inner": names.count("inner"),
-                    "scores": len(server.store.scores),
-                    "posts": len(posts),
-                }
-            )
+            writes = [path for method, path, _ in server.requests if method != "GET"]
+            reads = len(server.requests) - len(writes)
+            pipe.send({"writes": len(writes), "reads": reads, "scores": len(server.store.scores)})
 
 
 @contextmanager
-def serving(slow: float = 0.0) -> Iterator[tuple[Connection, Callable[[], dict[str, int]]]]:
-    """A server in another process: a connection to it, and what it has received."""
+def serving(
+    slow: float = 0.0, version: str = "4.59.0", **settings: Any
+) -> Iterator[tuple[Connection, Callable[[], dict[str, int]]]]:
+    """A server in another process, each POST of scores ``slow`` seconds: a connection to it, and
+    what it has received."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there, slow))
+    arguments = (there, slow, version)
+    process = multiprocessing.get_context("spawn").Process(target=_serve, args=arguments)
     process.start()
     public, secret, url = here.recv()
-    connection = Connection(
-        Credentials(public, secret, url), Settings(poll=0.1, deadline=600, concurrency=8)
-    )
+    chosen = Settings(**{"poll": 0.1, "deadline": 600, "concurrency": 8, **settings})
+    connection = Connection(Credentials(public, secret, url), chosen)
 
     def count() -> dict[str, int]:
         here.send("count")
@@ -82,27 +88,50 @@ def serving(slow: float = 0.0) -> Iterator[tuple[Connection, Callable[[], dict[s
         process.join()
 
 
-def ours(connection: Connection, dataset: str, root: Path, name: str, produce: Any) -> Receipt:
-    """An experiment as ``invoke experiment --dataset`` makes it."""
+class Six:
+    """An evaluator of six failure modes; every third answer fails one."""
+
+    name = "six"
+    version = "1"
+    kind = "check"
+    modes = tuple(
+        FailureMode(name=f"mode_{n}", title=f"Mode {n}", definition="Planted.") for n in range(6)
+    )
+
+    async def evaluate(self, subject: Subject) -> Evaluated:
+        """One score a mode."""
+        wrong = int(subject.case.id[1:]) % 18
+        scores = (
+            Score(name=mode.name, value=float(3 * n == wrong)) for n, mode in enumerate(self.modes)
+        )
+        return Evaluated(evaluator=self.name, version=self.version, scores=tuple(scores))
+
+
+def ours(connection: Connection, dataset: str, root: Path, name: str) -> Receipt:
+    """An experiment as ``ancrage experiment --dataset`` makes it."""
     session = open_session(connection, dataset)
     folder = create_run(
         session.snapshot, kind="audit", name=name, root=root, details=session.details(name)
     )
     with Follower(session, folder) as follower:
-        asyncio.run(_run(folder, session.snapshot, follower, produce))
+        audit(folder, session.snapshot, EVALUATORS, follower.on_item)
     return follower.finish()
 
 
-async def _run(folder: RunFolder, data: Snapshot, follower: Follower, produce: Any) -> None:
-    await run_experiment(
+def audit(
+    folder: RunFolder, data: Snapshot, evaluators: Any, on_item: OnItem | None = None
+) -> None:
+    """Fill a run."""
+    work = run_experiment(
         folder,
         data.cases(),
-        produce,
-        EVALUATORS,
+        recorded,
+        evaluators,
         Studies(data),
         concurrency=CONCURRENCY,
-        on_item=follower.on_item,
+        on_item=on_item,
     )
+    assert asyncio.run(work).state == "complete"
 
 
 def bare(connection: Connection, dataset: str, name: str) -> None:
@@ -156,7 +185,7 @@ def overhead(root: Path) -> None:
             start = time.perf_counter()
             bare(theirs, "d", f"bare-{turn}")
             middle = time.perf_counter()
-            receipt = ours(mine, "d", root / "runs", f"ours-{turn}", recorded)
+            receipt = ours(mine, "d", root / "runs", f"ours-{turn}")
             end = time.perf_counter()
             assert receipt.complete, str(receipt)
             if turn:  # The first warms both.
@@ -182,34 +211,59 @@ def alone(root: Path) -> None:
     print(f"with no Langfuse: {median(times):.3f} ms a case (goal 0.3)")
 
 
-def arrivals(root: Path) -> None:
-    """All items, spans and scores of a large run at 1 s an export; then a push without change."""
-    data = snapshot(root / "snapshots" / "large", LARGE)
-    with serving(slow=1.0) as (connection, count):
-        first = push(connection, data, "large")
-        before = count()["posts"]
-        again = push(connection, data, "large")
-        writes = count()["posts"] - before
-        start = time.perf_counter()
+def one_by_one(root: Path) -> None:
+    """The scores of a large run on a server that takes them one by one, at 50 ms a request."""
+    data = snapshot(root / "single", LARGE)
+    folder = create_run(data, kind="audit", name="single", root=root / "runs")
+    audit(folder, data, [Six()])
+    for concurrency in (4, 16):
+        with serving(slow=0.05, version="4.16.0", concurrency=concurrency) as (connection, count):
+            push(connection, data, "single")
+            start = time.perf_counter()
+            receipt = publish(connection, folder, "single")
+            wall = time.perf_counter() - start
+            assert receipt.complete, str(receipt)
+            ideal = count()["scores"] * 0.05 / concurrency
+        print(
+            f"{LARGE} items x 7 scores one by one at 50 ms, concurrency {concurrency}: "
+            f"{wall:.0f} s, ideal {ideal:.0f} s, ratio {wall / ideal:.2f}"
+        )
 
-        async def nested(one: Case) -> Output:
-            from langfuse import get_client
 
-            client = get_client(public_key=connection.credentials.public_key)
-            for number in range(INNER):
-                with client.start_as_current_observation(name="inner", input={"n": number}):
-                    await asyncio.sleep(0)
-            return await recorded(one)
+def requests(root: Path) -> None:
+    """How many requests each command takes on 1,000 items, and whether a run comes back whole."""
+    data = snapshot(root / "counted-snapshot", LARGE)
+    for version in ("4.59.0", "4.16.0"):
+        runs, name = root / version, "counted"
+        folder = create_run(data, kind="audit", name=name, root=runs)
+        audit(folder, data, [Six()])
+        with serving(version=version) as (connection, count):
+            before = count()
 
-        receipt = ours(connection, "large", root / "runs", "large", nested)
-        wall = time.perf_counter() - start
-        seen = count()
-    print(f"{LARGE} items × {INNER} inner spans, 1 s an export, in {wall:.0f} s:")
-    print(f"  items {seen['roots']} of {LARGE}, inner spans {seen['inner']} of {LARGE * INNER}")
-    print(f"  scores {receipt.scores_seen} of {receipt.scores} read back")
-    print(f"  sent again because they had not arrived: {receipt.sent_items} items")
-    print(f"push of {LARGE} items: {first.created} created")
-    print(f"  again: {again.unchanged} unchanged, {writes} writes (goal 0)")
+            def step(command: str, done: str, version: str = version) -> None:
+                nonlocal before
+                after = count()
+                reads, writes = (after[key] - before[key] for key in ("reads", "writes"))
+                print(f"{version} {command:24} {reads:5} reads {writes:6} writes  {done}")
+                before = after
+
+            step("push", f"{push(connection, data, name).created} created")
+            step("push again", f"{push(connection, data, name).unchanged} unchanged")
+            first = publish(connection, folder, name)
+            step("publish", f"{first.items_seen} items, {first.scores_seen} scores seen")
+            again = publish(connection, folder)
+            step("publish again", f"{again.sent_items} items, {again.sent_scores} scores sent")
+            pulled = pull(connection, name, root=runs / "colleague")
+            copy = find_run(pulled.run_id, runs / "colleague")
+            step("pull", f"the same record: {_told(copy) == _told(folder)}")
+            copied = publish(connection, copy)
+            step("publish the copy", f"{copied.sent_items + copied.sent_scores} sent")
+
+
+def _told(folder: RunFolder) -> Any:
+    view = RunView(folder)
+    run = folder.run.model_dump(exclude={"details": {"langfuse"}, "snapshot": {"path"}})
+    return run, [(item.output, item.evaluations, item.anchors) for item in view.items()]
 
 
 def main() -> None:
@@ -218,9 +272,10 @@ def main() -> None:
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        overhead(Path(folder))
+        requests(Path(folder))
+        one_by_one(Path(folder))
         alone(Path(folder))
-        arrivals(Path(folder))
+        overhead(Path(folder))
 
 
 if __name__ == "__main__":

@@ -88,6 +88,7 @@ def test_a_whole_day_with_langfuse(server: LangfuseServer, demo: str, tmp_path: 
 
     elsewhere = tmp_path / "colleague"
     elsewhere.mkdir()
+    (elsewhere / "evals.toml").write_text("", encoding="utf-8")
     pulled = run("pull", "lundi-1", cwd=elsewhere)
     assert pulled.returncode == 0, pulled.stderr
     assert (elsewhere / "runs/lundi-1/outputs.jsonl").exists()

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from ancrage.domain import Answer, Case, Output, OutputState, Usage
+from ancrage.domain import MODEL_CALLS, Answer, Case, ModelCall, Output, OutputState, Usage
 from ancrage.errors import UsageError
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
 from ancrage.langfuse.session import open_session
-from ancrage.langfuse.spans import ModelCall
 from ancrage.runs import RunView, recorded
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import EVALUATORS, case, experiment, resume, snapshot
@@ -81,7 +80,7 @@ async def test_calls_of_models_and_tools_are_nested(
             state=OutputState.OK,
             answer=Answer(text="4"),
             tool_calls=(tool,),
-            details={"calls": [call.model_dump(mode="json")] * 2},
+            details={MODEL_CALLS: [call.model_dump(mode="json")] * 2},
         )
 
     follower = await experiment(link(), NAME, tmp_path / "runs", produce=replaying)

@@ -1,6 +1,7 @@
 """What ``experiment`` and ``replay`` do on a dataset of Langfuse."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
 from ancrage.cli.judges import print_accounts
@@ -9,9 +10,9 @@ from ancrage.errors import AncrageError, ExitCode
 from ancrage.program import called
 
 if TYPE_CHECKING:
-    from ancrage.domain import Run
+    from ancrage.domain import JsonValue
     from ancrage.evaluator import Evaluator
-    from ancrage.langfuse.session import Session
+    from ancrage.langfuse.session import Follower, Session
     from ancrage.runs import OnItem, RunFolder
 
 Only = Literal["all", "failing"]
@@ -76,13 +77,18 @@ def run_on_dataset(
 
 
 def resume_on_dataset(
-    folder: "RunFolder", evaluators: "list[Evaluator]", concurrency: int
+    folder: "RunFolder", evaluators: "list[Evaluator]", concurrency: int, only: Only = "all"
 ) -> ExitCode:
     """Go on with a run that was made on a dataset of Langfuse."""
+    return _audit(reopen_dataset(folder), folder, evaluators, concurrency, only)
+
+
+def reopen_dataset(folder: "RunFolder") -> "Session":
+    """The dataset that a run was made on, as it was then."""
     connection = connect_or_say(f"would go on with run {folder.run.id} on its dataset")
     from ancrage.langfuse.session import resume_session
 
-    return _audit(resume_session(connection, folder), folder, evaluators, concurrency)
+    return resume_session(connection, folder)
 
 
 def made_on_dataset(folder: "RunFolder") -> bool:
@@ -95,7 +101,7 @@ def _audit(
     folder: "RunFolder",
     evaluators: "list[Evaluator]",
     concurrency: int,
-    only: Only = "all",
+    only: Only,
 ) -> ExitCode:
     import asyncio
 
@@ -105,65 +111,61 @@ def _audit(
     from ancrage.studies import Studies
 
     data = session.snapshot
-
-    def run(on_item: "OnItem") -> "Run":
-        work = run_experiment(
-            folder,
-            data.cases(),
-            recorded,
-            evaluators,
-            Studies(data),
-            concurrency=concurrency,
-            on_item=on_item,
+    publishing = Publishing(session, only)
+    with (
+        track(f"Checking {folder.run.id}", data.manifest.counts.kept) as advance,
+        publishing.follow(folder) as on_item,
+    ):
+        asyncio.run(
+            run_experiment(
+                folder,
+                data.cases(),
+                recorded,
+                evaluators,
+                Studies(data),
+                concurrency=concurrency,
+                progress=advance,
+                on_item=on_item,
+            )
         )
-        return asyncio.run(work)
-
-    with track(f"Checking {folder.run.id}", data.manifest.counts.kept) as advance:
-        seen = publish_while(session, folder, run, advance, only)
     print_run(folder, html=folder.path / "report.html")
-    judged = print_accounts(folder)
-    ended = seen()
-    return judged if ended is ExitCode.OK else ended
+    return max(print_accounts(folder), publishing.finish())
 
 
-def publish_while(
-    session: "Session",
-    folder: "RunFolder",
-    run: "Callable[[OnItem], Run]",
-    advance: Callable[[], None] = lambda: None,
-    only: Only = "all",
-) -> Callable[[], ExitCode]:
-    """Publish a run as it grows.
+class Publishing:
+    """Publishes the runs of a session as they grow, and in the end reads them back."""
 
-    Args:
-        run: does the run, calling what it is given for each item.
-        advance: called for each item too.
+    def __init__(self, session: "Session", only: Only = "all") -> None:
+        self._session, self._only, self._lines = session, only, Lines()
+        self._followers: list[Follower] = []
 
-    Returns:
-        What reads the run back and says what was seen: OK when it is complete and all of it can
-        be seen, else INCOMPLETE.
-    """
-    from ancrage.domain import RunState
-    from ancrage.langfuse.session import Follower
+    def details(self, run_name: str) -> "dict[str, JsonValue]":
+        """What makes a run the experiment of that name: the details to create it with."""
+        return self._session.details(run_name)
 
-    lines = Lines()
-    with Follower(session, folder, only, lines.say) as follower:
+    @contextmanager
+    def follow(self, folder: "RunFolder") -> "Iterator[OnItem]":
+        """What to call for each item of a run."""
+        from ancrage.langfuse.session import Follower
 
-        def on_item(*item: object) -> None:
-            follower.on_item(*item)  # type: ignore[arg-type]
-            advance()
+        with Follower(self._session, folder, self._only, self._lines.say) as follower:
+            self._followers.append(follower)
+            yield follower.on_item
 
-        done = run(on_item)
-
-    def finish() -> ExitCode:
-        try:
-            receipt = follower.finish()
-        except AncrageError as error:
-            again = called(f"publish {folder.run.id}")
-            print_text(f"{error}\nthe local record is whole; send it with: {again}")
-            return ExitCode.INCOMPLETE
-        print_text(str(receipt))
-        whole = receipt.complete and done.state is RunState.COMPLETE
-        return ExitCode.OK if whole else ExitCode.INCOMPLETE
-
-    return finish
+    def finish(self) -> ExitCode:
+        """Read the runs back and say what was seen: OK when each is complete and all of it can be
+        seen, else INCOMPLETE."""
+        worst = ExitCode.OK
+        for follower in self._followers:
+            run = follower.folder.run
+            try:
+                receipt = follower.finish()
+            except AncrageError as error:
+                again = called(f"publish {run.id}")
+                print_text(f"{error}\nthe local record is whole; send it with: {again}")
+                worst = ExitCode.INCOMPLETE
+                continue
+            print_text(str(receipt))
+            if not receipt.complete or run.state != "complete":
+                worst = ExitCode.INCOMPLETE
+        return worst

@@ -1,6 +1,6 @@
 """Run the checks over answers: ``experiment`` and ``score``."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
 from ancrage.cli.shell import Amount, Count, Size, command
@@ -19,6 +19,7 @@ _SCORERS = "Scorers to add, with commas between: abstention, verify (default: no
         "dataset": "Run on this dataset of Langfuse instead, as an experiment there.",
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
         "repeat": "With --dataset: how many experiments to make, as one group.",
+        "publish": "With --dataset: 'failing' sends the answers that fail or are missing alone.",
         **OPTIONS,
         "scorers": _SCORERS,
         "run-name": "Name of the run (default: date, time and snapshot).",
@@ -31,6 +32,7 @@ def experiment(
     dataset: str = "",
     version: str = "",
     repeat: Count = 1,
+    publish: Literal["all", "failing"] = "all",
     judges: str = "none",
     judge_repeat: Count = 1,
     scorers: str = "",
@@ -64,6 +66,8 @@ def experiment(
         raise UsageError("--snapshot and --dataset both say what to run on: give one")
     if not dataset and (version or repeat != 1):
         raise UsageError("--version and --repeat go with --dataset")
+    if publish != "all" and not (dataset or resume):
+        raise UsageError("--publish goes with --dataset; without it, publish the run afterwards")
     models = None
     if judges != "none" or scorers:
         models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
@@ -83,11 +87,12 @@ def experiment(
             run_name=run_name,
             repeat=repeat,
             concurrency=concurrency,
+            only=publish,
         )
     if resume:
         folder = find_run(resume)
         if made_on_dataset(folder):
-            return resume_on_dataset(folder, evaluators, concurrency)
+            return resume_on_dataset(folder, evaluators, concurrency, publish)
         if folder.run.kind != "audit":
             raise UsageError(
                 f"{folder.path.name} is a {folder.run.kind}, not an audit; "

@@ -1,15 +1,18 @@
 """Ask the recorded questions again: ``replay`` and ``migrate``."""
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
 from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from ancrage.cli.dataset_runs import Publishing
+    from ancrage.domain import JsonValue
     from ancrage.llm import LLM, Budget
     from ancrage.replay.session import Session
     from ancrage.report.data import Report, Section
@@ -35,6 +38,9 @@ _COMMON = {
 @command(
     help={
         **_COMMON,
+        "dataset": "Replay this dataset of Langfuse instead, and publish there as it goes.",
+        "version": "With --dataset: as it was at this ISO time (default: as it is now).",
+        "publish": "With --dataset: 'failing' sends the answers that fail or are missing alone.",
         "model": "A tier of the configuration, or a model (default: the assistant's tier).",
         "repeat": "How many times each case is replayed, each its own run.",
         "drop": "Parameter not to send, whatever production sent; can be repeated.",
@@ -45,6 +51,9 @@ _COMMON = {
 )
 def replay(
     snapshot: str = "",
+    dataset: str = "",
+    version: str = "",
+    publish: Literal["all", "failing"] = "all",
     model: str = "",
     endpoint: str = "",
     params: str = "production",
@@ -75,6 +84,12 @@ def replay(
     """
     from pathlib import Path
 
+    from ancrage.cli.dataset_runs import (
+        Publishing,
+        made_on_dataset,
+        open_dataset,
+        reopen_dataset,
+    )
     from ancrage.config import load
     from ancrage.replay import load_assistant
     from ancrage.replay.mock import read_mock
@@ -82,17 +97,24 @@ def replay(
     from ancrage.replay.session import resume as take_up
     from ancrage.snapshot import newest_snapshot, open_snapshot
 
+    if snapshot and dataset:
+        raise UsageError("--snapshot and --dataset both say what to replay: give one")
+    if (version or publish != "all") and not (dataset or resume):
+        raise UsageError("--version and --publish go with --dataset")
     config = load()
     assistant = load_assistant(config)
+    source = open_dataset(dataset, version) if dataset else None
     if resume:
-        chosen = snapshot or model or endpoint or mock or run_name or tools or drop or dry_run
+        chosen = snapshot or dataset or model or endpoint or mock or run_name or tools
+        chosen = chosen or drop or dry_run
         if chosen or (params, prompt, repeat) != ("production", "live", 1):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         folders = find_replays(resume)
         session = take_up(config, folders, assistant)
         answers = mock_of(folders)
+        source = reopen_dataset(folders[0]) if made_on_dataset(folders[0]) else None
     else:
-        data = open_snapshot(snapshot or newest_snapshot())
+        data = source.snapshot if source else open_snapshot(snapshot or newest_snapshot())
         answers = Path(mock).resolve() if mock else None
         if answers:
             read_mock(answers, (case.id for case in data.cases()))
@@ -114,6 +136,7 @@ def replay(
         return _dry_run([session], budget, repeat, check, out)
     if check:
         _preflight([session], budget)
+    publishing = Publishing(source, publish) if source else None
     runs = _run(
         session,
         folders,
@@ -124,10 +147,13 @@ def replay(
         scorers=scorers,
         concurrency=concurrency,
         mock=answers,
+        publishing=publishing,
     )
     for folder in runs:
         _show(folder)
-    return _conclude(runs, called(f"replay --resume {runs[0].run.group or runs[0].path.name}"))
+    seen = publishing.finish() if publishing else ExitCode.OK
+    ended = _conclude(runs, called(f"replay --resume {runs[0].run.group or runs[0].path.name}"))
+    return max(seen, ended)
 
 
 def _budget(tokens: int | None, cost: float | None) -> "Budget":
@@ -154,6 +180,7 @@ def _run(
     scorers: str,
     concurrency: int,
     mock: "Path | None",
+    publishing: "Publishing | None" = None,
 ) -> "list[RunFolder]":
     """Start the runs unless they were begun already, and fill them."""
     import asyncio
@@ -170,7 +197,10 @@ def _run(
 
     async def work() -> "list[RunFolder]":
         async with llm:
-            folders = begun or start(session, name=name, repeats=repeats, mock=mock)
+            details = publishing.details if publishing else _no_details
+            folders = begun or start(
+                session, name=name, repeats=repeats, mock=mock, details=details
+            )
             with track("Replaying", session.plan.cases * len(folders)) as advance:
                 await carry_out(
                     session,
@@ -179,12 +209,22 @@ def _run(
                     llm,
                     concurrency=concurrency,
                     mock=mock,
-                    on_item=advance,
+                    progress=advance,
+                    follow=publishing.follow if publishing else _unfollowed,
                 )
             await models.aclose()
             return folders
 
     return asyncio.run(work())
+
+
+def _no_details(_: str) -> "dict[str, JsonValue]":
+    return {}
+
+
+@contextmanager
+def _unfollowed(_: "RunFolder") -> "Iterator[None]":
+    yield
 
 
 def _preflight(sessions: "Sequence[Session]", budget: "Budget", *, fresh: bool = False) -> None:

@@ -12,11 +12,22 @@ from ancrage.domain.case import (
     Usage,
 )
 from ancrage.domain.finding import Evaluation, FailureMode, Finding, Passage, Score, ScoreState
-from ancrage.domain.run import EvaluatorInfo, Output, Run, RunState, Scored, Scoring, SnapshotRef
+from ancrage.domain.run import (
+    MODEL_CALLS,
+    EvaluatorInfo,
+    ModelCall,
+    Output,
+    Run,
+    RunState,
+    Scored,
+    Scoring,
+    SnapshotRef,
+)
 from ancrage.domain.study import Message, Question, Study, StudyPart
 from ancrage.domain.turn import Turn
 
 __all__ = [
+    "MODEL_CALLS",
     "Anchors",
     "Answer",
     "Case",
@@ -28,6 +39,7 @@ __all__ = [
     "Frozen",
     "JsonValue",
     "Message",
+    "ModelCall",
     "Output",
     "OutputState",
     "Passage",

@@ -25,6 +25,23 @@ class Output(Frozen):
     details: dict[str, JsonValue] = {}
 
 
+MODEL_CALLS = "model_calls"
+"""Where the details of a replay's output keep the calls of models behind it, as ``ModelCall``."""
+
+
+class ModelCall(Frozen):
+    """One call of a model behind an output."""
+
+    model: str
+    parameters: dict[str, JsonValue] = {}
+    usage: Usage | None = None
+    seconds: float | None = None
+    state: OutputState = OutputState.OK
+    reason: str | None = None
+    cached: bool = False
+    """Answered from the cache: no call was made now."""
+
+
 class SnapshotRef(Frozen):
     """Which snapshot a run read: where it lies and the hash of its content."""
 

@@ -13,26 +13,21 @@ from langfuse.api import DatasetItem
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from pydantic import ValidationError
 
-from ancrage.domain import Case, Frozen, JsonValue, Output, OutputState, ToolCall, Usage
+from ancrage.domain import (
+    MODEL_CALLS,
+    Case,
+    Frozen,
+    JsonValue,
+    ModelCall,
+    Output,
+    OutputState,
+    ToolCall,
+    Usage,
+)
 from ancrage.langfuse.target import ENVIRONMENT, Place, Target, digest
 
-CALLS = "calls"
-"""Where the details of a replay's output keep its calls of models, each a ``ModelCall``."""
 _OBSERVATION = "langfuse.observation"
 _EXPERIMENT = "langfuse.experiment"
-
-
-class ModelCall(Frozen):
-    """One call of a model, as a replay records it."""
-
-    model: str
-    parameters: dict[str, JsonValue] = {}
-    usage: Usage | None = None
-    state: OutputState = OutputState.OK
-    reason: str | None = None
-    text: str | None = None
-    cached: bool = False
-    """Answered out of the cache: no call was made."""
 
 
 class Experiment(Frozen):
@@ -177,8 +172,6 @@ def _generations(
     found = []
     for written in _calls(output):
         attributes = _generation(written.model, written.parameters, written.usage)
-        if written.text:
-            attributes[f"{_OBSERVATION}.output"] = _json({"text": written.text})
         if written.state is not OutputState.OK:
             attributes |= _level("WARNING", f"{written.state}: {written.reason or ''}")
         found.append(("call (from the cache)" if written.cached else "call", attributes))
@@ -194,7 +187,7 @@ def _generations(
 
 
 def _calls(output: Output) -> list[ModelCall]:
-    written = output.details.get(CALLS)
+    written = output.details.get(MODEL_CALLS)
     try:
         return [ModelCall.model_validate(call) for call in written or ()]  # type: ignore[union-attr]
     except (ValidationError, TypeError):

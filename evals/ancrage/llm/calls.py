@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from ancrage.domain import JsonValue, OutputState
+from ancrage.domain import MODEL_CALLS, JsonValue, ModelCall, OutputState
 from ancrage.llm.cache import Exchange
 from ancrage.llm.gateway import APIS, Api, Call, Gateway
 from ancrage.llm.request import Completion
@@ -24,6 +24,24 @@ class Made:
     body: dict[str, Any]
     began: float
     ended: float
+
+    @property
+    def told(self) -> ModelCall:
+        """What the record keeps of it."""
+        done = self.completion
+        return ModelCall(
+            model=str(done.model or self.body.get("model") or "?"),
+            parameters={k: v for k, v in self.body.items() if k not in _NO_PARAMETERS},
+            usage=done.usage,
+            seconds=self.ended - self.began,
+            state=done.state,
+            reason=done.reason,
+            cached=done.cached,
+        )
+
+
+_NO_PARAMETERS = frozenset({"model", "messages", "input", "instructions", "tools", "stream"})
+"""Parts of a request that say what is asked, not how."""
 
 
 @dataclass
@@ -87,7 +105,13 @@ class Calls:
     def details(self) -> dict[str, JsonValue]:
         """What the record keeps: models, calls coped with, reasoning."""
         models = dict.fromkeys(str(made.body.get("model")) for made in self.made)
-        found: dict[str, JsonValue] = {"calls": len(self.made), "models": list(models)}
+        found: dict[str, JsonValue] = {
+            "calls": len(self.made),
+            "models": list(models),
+            MODEL_CALLS: [
+                made.told.model_dump(mode="json", exclude_defaults=True) for made in self.made
+            ],
+        }
         coped = [m.completion for m in self.made if m.completion.state != OutputState.OK]
         if coped:
             found["calls_without_answer"] = [f"{each.state}: {each.reason}" for each in coped]

@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,16 @@ from ancrage.replay.frozen import Policy
 from ancrage.replay.mock import read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
 from ancrage.replay.producer import Replay
-from ancrage.runs import RUNS, Producer, RunFolder, create_run, find_run, list_runs, run_experiment
+from ancrage.runs import (
+    RUNS,
+    OnItem,
+    Producer,
+    RunFolder,
+    create_run,
+    find_run,
+    list_runs,
+    run_experiment,
+)
 from ancrage.snapshot import Snapshot
 from ancrage.studies import Studies
 
@@ -144,9 +154,16 @@ def _check_key_arguments(options: ReplayOptions, assistant: Assistant) -> None:
 
 
 def start(
-    session: Session, *, name: str = "", repeats: int = 1, mock: Path | None = None
+    session: Session,
+    *,
+    name: str = "",
+    repeats: int = 1,
+    mock: Path | None = None,
+    details: Callable[[str], dict[str, JsonValue]] = lambda _: {},
 ) -> list[RunFolder]:
     """Create the run of each repeat, all at once, so that a killed replay is taken up whole.
+
+    ``details`` are what a run of a name is to be created with besides its plan.
 
     Raises:
         UsageError: a run of that name exists.
@@ -170,7 +187,7 @@ def start(
             group=group,
             repeat=number,
             parameters=parameters,
-            details={"replay": session.plan.model_dump(mode="json")},
+            details={"replay": session.plan.model_dump(mode="json"), **details(each)},
         )
         for number, each in enumerate(names)
     ]
@@ -285,11 +302,13 @@ async def carry_out(
     *,
     concurrency: int = 20,
     mock: Path | None = None,
-    on_item: Callable[[], None] = lambda: None,
+    progress: Callable[[], None] = lambda: None,
+    follow: Callable[[RunFolder], AbstractContextManager[OnItem | None]] = lambda _: nullcontext(),
 ) -> list[Run]:
     """Fill the runs of a session, one repeat after the other.
 
-    Complete ones are left alone, unless calls failed in them: those are made again.
+    Complete ones are left alone, unless calls failed in them: those are made again. ``follow``
+    gives what is called for each item of a run.
     """
     sources = Studies(session.snapshot)
     runs: list[Run] = []
@@ -305,15 +324,17 @@ async def carry_out(
                 session.assistant, llm, session.tier, session.settings, folder.run.repeat
             )
         before = dict(llm.counts)
-        run = await run_experiment(
-            folder,
-            session.snapshot.cases(),
-            produce,
-            evaluators,
-            sources,
-            concurrency=concurrency,
-            progress=on_item,
-        )
+        with follow(folder) as on_item:
+            run = await run_experiment(
+                folder,
+                session.snapshot.cases(),
+                produce,
+                evaluators,
+                sources,
+                concurrency=concurrency,
+                progress=progress,
+                on_item=on_item,
+            )
         calls: dict[str, JsonValue] = {
             name: count - before.get(name, 0) for name, count in llm.counts.items()
         }
