@@ -105,9 +105,8 @@ def replay(
     assistant = load_assistant(config)
     source = open_dataset(dataset, version) if dataset else None
     if resume:
-        chosen = snapshot or dataset or model or endpoint or mock or run_name or tools
-        chosen = chosen or drop or dry_run
-        if chosen or (params, prompt, repeat) != ("production", "live", 1):
+        chosen = (snapshot, dataset, model, endpoint, mock, run_name, tools, drop, dry_run)
+        if any(chosen) or (params, prompt, repeat) != ("production", "live", 1):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         folders = find_replays(resume)
         session = take_up(config, folders, assistant)
