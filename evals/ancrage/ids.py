@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 from ancrage.domain import Frozen
 
+_CODED = re.compile(
+    r"(?i)(?<![0-9a-f])(?=[0-9a-f]*[a-f][0-9a-f]*[0-9]|[0-9]+[a-f]+[0-9])[0-9a-f]{6,}\Z"
+)
+"""Hexadecimal: zeros in it are digits like others."""
 _RUNS = re.compile(r"\d+|[^\W\d_]+")
 
 
@@ -53,6 +57,8 @@ class IdIndex:
             written = written.casefold()
         if not self._policy.ignore_padding:
             return written
+        if _CODED.search(written):
+            return "".join(_RUNS.findall(written))
         key: list[str] = []
         for run in _RUNS.findall(written):
             digits = run[0].isdigit()

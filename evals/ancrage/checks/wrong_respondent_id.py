@@ -6,6 +6,7 @@ from ancrage.checks.base import Unscorable, check, finding
 from ancrage.checks.shared import absent, source_of
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
+from ancrage.studies import IndexedStudy
 
 
 @check(
@@ -16,10 +17,11 @@ from ancrage.evaluator import Subject
 def wrong_respondent_id(subject: Subject) -> Iterator[Finding]:
     """One finding for each respondent id that is not the author's.
 
-    Nothing is said of a respondent cited with an unknown message: that is one defect, the
-    message's.
+    Nothing is said of a respondent cited with an unknown message, nor of one who did write the
+    words, in another message: that is one defect, the message's.
     """
     source = source_of(subject)
+    misplaced = set(_misplaced(subject, source))
     for citation in subject.citations.citations:
         for pair in citation.pairs:
             token = pair.respondent
@@ -28,6 +30,8 @@ def wrong_respondent_id(subject: Subject) -> Iterator[Finding]:
             known = source.respondent(token.text)
             message = source.message(pair.message.text) if pair.message else None
             if pair.message and message is None:
+                continue
+            if message and (message.id, known) in misplaced:
                 continue
             if message and known != message.respondent_id:
                 if not message.respondent_id:
@@ -50,3 +54,16 @@ def wrong_respondent_id(subject: Subject) -> Iterator[Finding]:
                 explanation,
                 source_id=message.id if message else None,
             )
+
+
+def _misplaced(subject: Subject, source: IndexedStudy) -> Iterator[tuple[str, str | None]]:
+    """The messages cited for words that their respondent wrote in another one."""
+    for reading in subject.readings:
+        verdict = reading.verdict
+        if verdict is None or verdict.diagnosis != "elsewhere":
+            continue
+        writers = {
+            message.respondent_id for held in verdict.holders if (message := source.message(held))
+        }
+        for message_id in reading.cited:
+            yield from ((message_id, writer) for writer in writers)

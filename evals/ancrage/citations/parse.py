@@ -18,7 +18,7 @@ from ancrage.quotes.surface import BLANK, PAD, fold, surface
 _DEFAULT = compile_grammar(CitationsConfig())
 _TIGHT = BLANK + ">*_~`.,;:!?…()|[]\\—–-"
 _EDGE = BLANK + ">*_~`.,;:!?…()\\—–-"
-_EMPTY = re.compile(rf"[\s*_.,{PAD}]*(\[\s*(?:[-–—?…]|[RMQ]\s*,?\s*)*\])(?!\()", re.IGNORECASE)
+_EMPTY = re.compile(rf"[\s*_.,{PAD}]*(\[\s*(?:[-–—?]|[RMQ]\s*,?\s*)*\])(?!\()", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…][\"»”’)]?\s|\n")
 _ATTRIBUTION = re.compile(r"[*_\u2060]{0,6}(?:[—–]|--|-(?=[ \t*_]{0,4}[\[【(]))")
 _VERBATIM_COLUMN = re.compile(

@@ -9,6 +9,9 @@ _SPOKEN = re.compile(r"[^\W_]")
 _JOINER = "\u200d"
 _SPACES = " \u00a0\u202f\u2009"
 _HYPHENS = "-‐‑–"
+_INCLUSIVE = "·•‧⋅"
+"""Points inside one word: ``ami·e·s``."""
+_ENDING = re.compile(r"\([A-Za-zÀ-ÿ]{1,4}\)(?!\s*\()")
 _PER = ("%", "‰")
 _GROUP_BEFORE = re.compile(r"(?<!\d)\d{1,3}\Z")
 _GROUP_AFTER = re.compile(r"\d{3}(?!\d)")
@@ -50,6 +53,8 @@ def splits(text: str, at: int) -> bool:
         if after.isalnum():
             return not (_UNSPACED.match(before) or _UNSPACED.match(after))
         return _continues(text, left, right)
+    if before in _INCLUSIVE and after.isalpha() and text[max(0, left - 2) : left - 1].isalpha():
+        return True
     if before in _HYPHENS and after.isalnum() and text[max(0, left - 2) : left - 1].isalnum():
         return True
     if after.isdecimal():
@@ -58,7 +63,7 @@ def splits(text: str, at: int) -> bool:
         (after == "=" and before in "<>!=")
         or unicodedata.category(after).startswith("M")
         or "\U0001f3fb" <= after <= "\U0001f3ff"
-        or ("\U0001f1e6" <= before <= "\U0001f1ff" and "\U0001f1e6" <= after <= "\U0001f1ff")
+        or _halves_a_flag(text, left, right)
         or _JOINER in text[left:right]
     )
 
@@ -66,6 +71,10 @@ def splits(text: str, at: int) -> bool:
 def _continues(text: str, left: int, right: int) -> bool:
     """Whether the word or number that ends at ``left`` goes on at ``right``, a non-letter."""
     before, after, beyond = text[left - 1], text[right], text[right + 1 : right + 2]
+    if after in _INCLUSIVE and before.isalpha():
+        return beyond.isalpha()
+    if after == "(" and before.isalpha():
+        return _ENDING.match(text, right) is not None
     if after in "'’":
         return before in "nN" and beyond in ("t", "T")
     if after in _HYPHENS:
@@ -80,6 +89,20 @@ def _continues(text: str, left: int, right: int) -> bool:
     if after == "+":
         return not beyond.isalnum()
     return after in "^⁺⁻" or unicodedata.category(after).startswith("M")
+
+
+def _halves_a_flag(text: str, left: int, right: int) -> bool:
+    """Whether a cut parts the two letters of one flag: an odd number of them stands before it."""
+    if not (_is_flag_letter(text[left - 1]) and _is_flag_letter(text[right])):
+        return False
+    start = left
+    while start > 0 and left - start < 64 and _is_flag_letter(text[start - 1]):
+        start -= 1
+    return (left - start) % 2 == 1
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 def _begins_earlier(text: str, left: int, right: int) -> bool:

@@ -17,8 +17,9 @@ Edit = tuple[Operation, str, str]
 """What happened, the quote's words, the source's words."""
 
 MAXIMUM_QUOTE_TOKENS = 400
-MAXIMUM_SOURCE_TOKENS = 10_000
-"""Longer texts are aligned up to here: a bound on time and memory, not a judgement."""
+MAXIMUM_SOURCE_TOKENS = 2_000
+"""Of longer texts the part is aligned that shares the most words with the quote: a bound on time
+and memory, not a judgement."""
 
 TOKEN = re.compile(
     r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*[²³¹⁰-₉½¼¾]*|[^\W\d_]+|[^\w\s]"
@@ -67,7 +68,7 @@ def closest(quote: str, source: str) -> Closest | None:
     can be longer or shorter than the quote.
     """
     needle = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
-    text = tokenise(source)[:MAXIMUM_SOURCE_TOKENS]
+    text = _likeliest(tokenise(source), needle)
     if not needle or not text:
         return None
     costs = _costs(needle, text)
@@ -84,6 +85,21 @@ def closest(quote: str, source: str) -> Closest | None:
     edits = _edits(quote, needle, source, text, pairs)
     start, end = text[aligned[0]].start, text[aligned[-1]].end
     return Closest(common / total if total else 0.0, start, end, edits)
+
+
+def _likeliest(text: list[Token], needle: list[Token]) -> list[Token]:
+    """The part of a long text, half of it before the next, that shares the most with the quote."""
+    if len(text) <= MAXIMUM_SOURCE_TOKENS:
+        return text
+    wanted = {token.text.casefold() for token in needle if len(token.text) > 2}
+    step = MAXIMUM_SOURCE_TOKENS // 2
+    shared: list[float] = []
+    for start in range(0, len(text), step):
+        met = {token.text.casefold() for token in text[start : start + step]} & wanted
+        shared.append(sum(map(len, met)))
+    shared.append(0.0)
+    best = max(range(len(shared) - 1), key=lambda at: (shared[at] + shared[at + 1], -at))
+    return text[best * step : best * step + MAXIMUM_SOURCE_TOKENS]
 
 
 def _costs(needle: list[Token], text: list[Token]) -> "NDArray[np.float32]":

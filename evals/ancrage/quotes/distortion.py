@@ -442,6 +442,13 @@ def _in_edge_bracket(bracket: str, edge: str, *, before: bool) -> tuple[str, str
     theirs = {word.lower() for word in _SCALES.findall(near)}
     if mine and mine != theirs:
         return "quantity", near or said
+    numbers = {word.lower() for word in _NUMBER.findall(said)}
+    if (
+        numbers
+        and numbers != (counted := {word.lower() for word in _NUMBER.findall(near)})
+        and counted
+    ):
+        return "quantity", near
     names, known = set(_NAME.findall(said)), set(_NAME.findall(near))
     if names and known and not (names & known) and known - {"I", "The", "Le", "La", "Les"}:
         return "name", near

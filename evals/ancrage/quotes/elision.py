@@ -17,12 +17,11 @@ MAXIMUM_BRACKET = 80
 _OCCURRENCES = 64
 
 _MARK = re.compile(
-    r"\[\s?(?:…|\.{3,}|\. \. \.)\s?\]|\(\s?(?:…|\.{3,}|\. \. \.)\s?\)|…|\.{3,}"
+    r"\[\s?(?:…|\.{3,}|\. \. \.)\s?\]|\(\s?(?:…|\.{3,}|\. \. \.)\s?\)|…|\.{3,}|\. \. \."
     r"|[\[(]sic ?!?[\])]|\[[^\[\]\n]{1,120}\]",
     re.IGNORECASE,
 )
 _CASE_BRACKET = re.compile(r"\[(\w{1,3})\](?=\w)")
-_ENDS = re.compile(r"\A\s*(?:…|\.{3,})\s*|\s*(?:…|\.{3,})\s*\Z")
 _DIGITS = re.compile(r"\d+")
 FINAL_PUNCTUATION = " .,;:!?…"
 
@@ -49,10 +48,11 @@ class ElidedMatch(NamedTuple):
     """Where each fragment stands."""
 
 
-def read_elisions(quote: str, *, loose: bool = False) -> Elided | None:
+def read_elisions(quote: str, *, loose: bool = False, bare: bool = True) -> Elided | None:
     """The fragments and gaps of ``quote``, or None where it marks no elision or says too little.
 
     ``loose`` takes fragments of any length, to tell a cut that distorts from words that differ.
+    Without ``bare``, an ellipsis outside brackets is the respondent's own.
     """
     raw = _CASE_BRACKET.sub(r"\1", quote)
     pieces, gaps = [""], list[str | None]()
@@ -60,6 +60,9 @@ def read_elisions(quote: str, *, loose: bool = False) -> Elided | None:
     for mark in _MARK.finditer(raw):
         pieces[-1] += raw[done : mark.start()]
         done = mark.end()
+        if not bare and mark[0][0] not in "[(":
+            pieces[-1] += mark[0]
+            continue
         inside = mark[0].strip("[]() ")
         if inside.lower().rstrip(" !") == "sic":
             continue
@@ -84,6 +87,11 @@ def read_elisions(quote: str, *, loose: bool = False) -> Elided | None:
     before = " ".join(filter(None, gaps[: spoken[0]]))
     after = " ".join(filter(None, gaps[spoken[-1] :]))
     return Elided(tuple(fragments), tuple(kept), before, after)
+
+
+def without_case_brackets(quote: str) -> str:
+    """``[L]e produit`` as ``Le produit``."""
+    return _CASE_BRACKET.sub(r"\1", quote)
 
 
 def _fragment(piece: str) -> str:

@@ -276,10 +276,11 @@ class QuoteIndex:
         if written is None or shares_a_run(needle.canonical, texts):
             return None
         for source_id, text in texts.items():
-            source = self._sources[source_id].text
+            held = self._sources[source_id]
+            source = held.text
             known = (self._languages.get(source_id) or "")[:2].lower()
-            original = language.detect(source) or known
-            foreign = original and written not in (original, *language.languages_in(source))
+            original = held.language or known
+            foreign = original and written not in (original, *held.languages)
             if foreign and len(tokenise(needle.canonical)) <= 2.5 * len(tokenise(text)) + 3:
                 return Verdict(
                     Tier.TRANSLATED,

@@ -45,7 +45,8 @@ def _from_table(found: re.Match[str]) -> str:
         return _JOINER  # 👩 and 👩‍🚀 are two people
     if character != "Œ":
         return _TABLE[character]
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    start, end = found.span()
+    before, after = found.string[max(0, start - 1) : start], found.string[end : end + 1]
     return "OE" if before.isupper() or after.isupper() else "Oe"
 
 
@@ -87,6 +88,7 @@ _STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], Replacement], ...] = (
         re.compile(r" (?=[;:!?)])| (?=[,.](?: |\Z))|(?<=\() |(?<=\d) (?=[%‰€£$°])"),
         "",
     ),
+    (("° ", "º "), re.compile(r"(?<=[nN][°º]) (?=\d)"), ""),
     ((" ",), re.compile(r"(?<!\d)\d{1,3}(?: \d{3})+(?!\d)"), _without_spaces),
     (("'",), re.compile(r"(?<!\w)'|(?<=[^\W\d])'(?!\w)"), '"'),
 )

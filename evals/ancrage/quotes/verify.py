@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 from html import unescape
 from typing import NamedTuple
 
+from ancrage.quotes import language
 from ancrage.quotes.boundary import find_whole, speaks
 from ancrage.quotes.elision import (
     FINAL_PUNCTUATION,
@@ -13,6 +14,7 @@ from ancrage.quotes.elision import (
     initial_variants,
     locate,
     read_elisions,
+    without_case_brackets,
 )
 from ancrage.quotes.negation import left_outside
 from ancrage.quotes.normalise import canonical, normalise
@@ -45,6 +47,8 @@ class Match(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+_TOLD = 5_000
+"""Characters that tell a text's language."""
 _KEPT_LENGTH = 5_000
 _kept = lru_cache(maxsize=512)(normalise)
 """Offset maps of the last short texts: the messages of a study are cited again and again."""
@@ -59,6 +63,16 @@ class Source:
     @cached_property
     def canonical(self) -> str:
         return canonical(self.text)
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language of the text's beginning, where it is clear."""
+        return language.detect(self.text[:_TOLD])
+
+    @cached_property
+    def languages(self) -> set[str]:
+        """The languages of its sentences, where they are clear."""
+        return language.languages_in(self.text[:_TOLD])
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span of the text that ``canonical[start:end]`` stands for."""
@@ -125,9 +139,17 @@ class Needle:
         return tuple(dict.fromkeys(readings))
 
     @cached_property
+    def without_case_brackets(self) -> tuple[str, ...]:
+        """``[O]k... fine`` as it may stand, an ellipsis of the respondent's own kept."""
+        plain = without_markup(self.text)
+        whole = without_case_brackets(plain)
+        return initial_variants(canonical(whole)) if whole != plain else ()
+
+    @cached_property
     def elided(self) -> tuple[Elided, ...]:
         texts = dict.fromkeys((self.text, without_markup(self.text)))
-        return tuple(read for text in texts if (read := read_elisions(text)))
+        found = (read_elisions(text, bare=bare) for text in texts for bare in (False, True))
+        return tuple(dict.fromkeys(read for read in found if read))
 
 
 def exact(quote: str, text: str) -> Match | None:
@@ -155,6 +177,11 @@ def find(needle: Needle, source: Source) -> Match | None:
         if cut := locate(elided, text):
             warnings = cut.warnings + outside(text, cut.start, cut.end)
             return source.match(cut.start, cut.end, Tier.ELIDED, warnings)
+    for reading in needle.without_case_brackets:
+        start = find_whole(reading, text)
+        if start >= 0:
+            end = start + len(reading)
+            return source.match(start, end, Tier.ELIDED, outside(text, start, end))
     return None
 
 
