@@ -19,7 +19,8 @@ from ancrage.quotes.surface import BLANK, PAD
 
 _WORD = r"(?:et|and|puis|then|ou|or|y|und|e|mais|but|&|plus)"
 _SHARED = re.compile(
-    rf"[ \t,;*_{PAD}]*(?:[\[(]?(?:…|\.\.\.)[\])]?|{_WORD}(?:[ \t]+(?:aussi|encore|also|then))?)?[ \t,;:*_({PAD}]*",
+    rf"[ \t,;*_{PAD}]*(?:[\[(]?(?:…|\.\.\.)[\])]?|{_WORD}(?:[ \t]+(?:aussi|encore|also|then))?)?"
+    rf"[ \t,;:*_({PAD}]*",
     re.IGNORECASE,
 )
 """What joins two quotes that share a citation."""

@@ -114,10 +114,9 @@ class QuoteIndex:
             for elided in needle.elided:
                 if match := locate(elided, text):
                     found = marked_distortion(elided, match.spans, text, needle.canonical, around)
-                    break
-            return found and self._placed(found, source)
+                    return found and self._placed(found, source)
         found = None
-        for reading in (*needle.typographic, *needle.edges):
+        for reading in (*needle.typographic, *needle.edges, *needle.without_case_brackets):
             at, count = find_whole(reading, text), 0
             while at >= 0 and count < _PLACES:
                 found = distortion(text, at, at + len(reading), needle.canonical, around)
