@@ -52,7 +52,7 @@ _HEDGE = (
     r"|a priori"
 )
 _CONDITION = (
-    r"if|unless|provided|providing|as long as|so long as|only when|in case|on condition|assuming"
+    r"if|unless|provided|providing that|as long as|so long as|only when|in case|on condition|assuming"
     r"|except|otherwise|until|si|s'il|s'ils|sauf|à condition|a condition|à moins|pourvu|tant que"
     r"|en cas"
     r"|hormis|excepté|sinon|sous réserve|dès lors que|quitte à"
@@ -79,7 +79,10 @@ _GOVERNS = (
     ("quantity", _ONLYS),
 )
 _COUNTS = re.compile(
-    rf"(?:(?<![\w'-])(?:{_QUANTITY}|less than|more than|moins de|plus de|[<>≤≥~±≈])"
+    r"(?:(?<![\w'-])(?:few|a few|some|several|many|most|half|all|almost all|part of|at least|at most"
+    r"|up to|one of|two of|certaine?s?|quelques|plusieurs|peu|la plupart|la moitié|une partie|tous"
+    r"|toutes|chaque|less than|more than|moins de|plus de|au moins|au plus|à peine|presque tous"
+    r"|seule?s?|minorité|majorité|minority|majority)"
     r"(?:\s+(?:of|de|d'|des|du|than|the|my|our|les|mes|nos|your|these|those|ces))*|[<>≤≥~±≈])\s*\Z",
     re.IGNORECASE,
 )
@@ -206,7 +209,9 @@ def marked_distortion(
         left, right = spans[index][1], spans[index + 1][0]
         gap = text[left:right]
         found = (
-            _in_cut(gap, spans[index + 1], text) if bracket is None else _in_bracket(bracket, gap)
+            _in_cut(gap, spans[index], spans[index + 1], text)
+            if bracket is None
+            else _in_bracket(bracket, gap)
         )
         if found:
             kind, words = found
@@ -366,7 +371,9 @@ def _question(text: str, start: int, end: int, quote: str) -> Distortion | None:
     return Distortion("question", text[end:stop].strip() or "?", start, stop, what)
 
 
-def _in_cut(gap: str, following: tuple[int, int], text: str) -> tuple[str, str] | None:
+def _in_cut(
+    gap: str, before: tuple[int, int], following: tuple[int, int], text: str
+) -> tuple[str, str] | None:
     """What a marked cut leaves out of the clauses on its two sides."""
     parts = [match.span() for match in _CLAUSE.finditer(gap)]
     sentences = [match.span() for match in _SENTENCE.finditer(gap + " ")]
@@ -381,6 +388,8 @@ def _in_cut(gap: str, following: tuple[int, int], text: str) -> tuple[str, str] 
             return kind, last.strip()
     if counted := _COUNTS.search(last):
         return "quantity", counted[0].strip()
+    if text[before[0] : before[1]].rstrip(' "')[-1:] in (".", "!", "?", "…"):
+        return None  # what was cut begins a sentence of its own
     direct = _DIRECT.match(" " + first.lstrip())
     if direct:
         return "negation", first.strip()

@@ -21,7 +21,7 @@ _MARK = re.compile(
     r"|[\[(]sic ?!?[\])]|\[[^\[\]\n]{1,120}\]",
     re.IGNORECASE,
 )
-_CASE_BRACKET = re.compile(r"\[(\w{1,3})\](?=\w)")
+_CASE_BRACKET = re.compile(r"\[(\w{1,3})\](?=[\w'’])")
 _DIGITS = re.compile(r"\d+")
 FINAL_PUNCTUATION = " .,;:!?…"
 
