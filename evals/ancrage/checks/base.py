@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ancrage.citations.model import UnreadableAnswer
 from ancrage.domain import Evaluation, FailureMode, Finding, Passage, Score
 from ancrage.evaluator import Subject
 
@@ -37,7 +38,7 @@ class CodeCheck:
         """The findings of the check in ``subject``, and their count."""
         try:
             findings = tuple(self.function(subject))
-        except Unscorable as reason:
+        except (Unscorable, UnreadableAnswer) as reason:
             score, findings = Score.unscored(self.name, str(reason)), ()
         else:
             score = Score(name=self.name, value=len(findings))

@@ -1,7 +1,14 @@
 """References to questions and quotes with their ids, as answers write them."""
 
 from ancrage.citations.grammar import CitationsConfig, Grammar, compile_grammar, load_grammar
-from ancrage.citations.model import Citation, Citations, Pair, QuotedPassage, Token
+from ancrage.citations.model import (
+    Citation,
+    Citations,
+    Pair,
+    QuotedPassage,
+    Token,
+    UnreadableAnswer,
+)
 from ancrage.citations.parse import parse
 
 __all__ = [
@@ -12,6 +19,7 @@ __all__ = [
     "Pair",
     "QuotedPassage",
     "Token",
+    "UnreadableAnswer",
     "compile_grammar",
     "load_grammar",
     "parse",

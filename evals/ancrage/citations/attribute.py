@@ -460,6 +460,8 @@ class _Attribution:
         here, there = self.blocks[left], self.blocks[right]
         if here.items and there.items and here.items != there.items:
             if len(here.items) == len(there.items):
+                if not here.lists or not there.lists:
+                    return False
                 return here.lists[-1] == there.lists[-1] and here.lists[-1] in alternating
             shorter = min(len(here.items), len(there.items))
             return here.items[:shorter] == there.items[:shorter]

@@ -14,10 +14,7 @@ _QUOTE = re.compile(
     r"quot|citat|verbatim|extra[ic]t|excerpt|passage|evidence|snippet|wording|words|propos|phrase",
     re.IGNORECASE,
 )
-_FENCE = re.compile(
-    r"^[ \t]*(```+|~~~+)[ \t]*json[^\n]*\n(.*?)^[ \t]*\1[ \t]*$",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
+_FENCE = re.compile(r"^[ \t]{0,8}(?:`{3,9}|~{3,9})[ \t]*(?P<info>\w*)[ \t\r]*$", re.MULTILINE)
 
 
 class Json(NamedTuple):
@@ -49,9 +46,15 @@ def read_json(text: str, folded: str, grammar: Grammar) -> Iterator[Json]:
         if _valid(stripped):
             yield _document(text, folded, start, start + len(stripped), grammar)
             return
-    for fence in _FENCE.finditer(text) if "json" in text or "JSON" in text else ():
-        if _valid(fence[2]):
-            yield _document(text, folded, *fence.span(2), grammar)
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+            continue
+        start, end = opened.end() + 1, fence.start()
+        if opened["info"].lower() == "json" and _valid(text[start:end]):
+            yield _document(text, folded, start, end, grammar)
+        opened = None
 
 
 def _valid(text: str) -> bool:

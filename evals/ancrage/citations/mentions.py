@@ -3,38 +3,78 @@
 import re
 
 _LABELS = {
-    "question": r"questions?|énoncé|intitulé|libellé|consigne|relance|formulation|wording|prompt",
-    "option": r"options?|modalités?|items?|choix|choices?|propositions?|réponses? possibles?"
-    r"|answer options?|échelons?|échelle|scale|cases?|checkbox|statements?|affirmations?",
-    "theme": r"thèmes?|thématiques?|themes?|topics?|sujets?|catégories?|categor(?:y|ies)|codes?"
-    r"|étiquettes?|labels?|tags?|axes?|dimensions?|critères?|criteri(?:on|a)|clusters?|rubriques?"
-    r"|segments?|profils?|profiles?|personas?|groupes?|groups?|familles?|types?|registres?"
-    r"|familles?|volet|pôles?|volets|piliers?|pillars?",
-    "term": r"mots?|words?|termes?|terms?|expressions?|formules?|vocables?|notions?|concepts?"
-    r"|verbes?|verbs?|adjectifs?|adjectives?|noms?|names?|acronymes?|phrases?(?= )|phrase",
-    "title": r"titres?|titles?|titled|intitulée?s?|sections?|chapitres?|chapters?|parties?"
-    r"|paragraphes?|annexes?|tableaux?|figures?|graphiques?|colonnes?|columns?|onglets?|tabs?"
-    r"|pages?|menus?|boutons?|buttons?|écrans?|screens?|champs?|fields?|fichiers?|files?"
-    r"|études?|stud(?:y|ies)|enquêtes?|surveys?|questionnaires?|rapports?|reports?",
-    "name": r"produits?|products?|offres?|offers?|forfaits?|plans?|gammes?|marques?|brands?"
-    r"|services?|fonctions?|fonctionnalités?|features?|modes?|options?|applis?|applications?"
-    r"|apps?|projets?|projects?|programmes?|programs?|campagnes?|campaigns?|opérations?"
-    r"|slogans?|baptisée?s?|nommée?s?|appelée?s?|dénommée?s?|called|named|dubbed|labelled|labeled"
-    r"|known as|surnommée?s?|versions?|modèles?|models?|sites?|magasins?|stores?|sociétés?",
-    "work": r"livres?|books?|romans?|novels?|films?|movies?|séries?|series|chansons?|songs?"
-    r"|articles?|albums?|émissions?|shows?|podcasts?|jeux?|games?|lois?|laws?|norme|proverbes?"
-    r"|proverb|dicton|saying|adage|maxime|motto|devise",
-    "distance": r"so-called|soi-disant|prétendue?s?|sorte de|espèce de|kind of|sort of"
-    r"|une forme d[e']|a form of|effet|effect|syndrome|logique",
+    "question": "question questions énoncé intitulé libellé consigne relance formulation wording"
+    " prompt",
+    "option": "option options modalité modalités item items choix choice choices proposition"
+    " propositions échelon échelons échelle scale case cases checkbox statement statements"
+    " affirmation affirmations",
+    "theme": "thème thèmes thématique thématiques theme themes topic topics sujet sujets catégorie"
+    " catégories category categories code codes étiquette étiquettes label labels tag tags axe"
+    " axes dimension dimensions critère critères criterion criteria cluster clusters rubrique"
+    " rubriques segment segments profil profils profile profiles persona personas groupe groupes"
+    " group groups famille familles type types registre registres volet volets pilier piliers"
+    " pillar pillars pôle pôles",
+    "term": "mot mots word words terme termes term terms expression expressions formule formules"
+    " vocable notion notions concept concepts verbe verbes verb verbs adjectif adjectifs adjective"
+    " adjectives nom noms name names acronyme acronymes phrase phrases",
+    "title": "titre titres title titles titled intitulé intitulée intitulés intitulées section"
+    " sections chapitre chapitres chapter chapters partie paragraphe annexe tableau figure"
+    " graphique colonne colonnes column columns onglet onglets tab tabs page pages menu menus"
+    " bouton boutons button buttons écran écrans screen screens champ champs field fields fichier"
+    " file étude étude study enquête survey questionnaire rapport report brochure",
+    "name": "produit produits product products offre offres offer offers forfait forfaits plan"
+    " plans gamme gammes marque marques brand brands service services fonction fonctions"
+    " fonctionnalité fonctionnalités feature features mode modes appli application applications"
+    " app apps projet projets project projects programme programmes program programs campagne"
+    " campagnes campaign campaigns opération slogan slogans baptisé baptisée nommé nommée appelé"
+    " appelée dénommé dénommée called named dubbed labelled labeled surnommé surnommée version"
+    " versions modèle model site sites magasin store société",
+    "work": "livre livres book books roman novel film films movie movies série series chanson song"
+    " article articles album émission show podcast jeu game loi law norme proverbe proverb dicton"
+    " saying adage maxime motto devise",
+    "distance": "so-called soi-disant prétendu prétendue effet effect syndrome logique",
 }
-_LABEL = re.compile(
-    r"(?:^|[^\w-])(?:"
-    + "|".join(f"(?P<{name}>{words})" for name, words in _LABELS.items())
-    + r")(?:\s+\w{1,3}\.?\s?\d{1,3})?(?:\s+(?:est|is|was|était|of|de|d|du|des|type|centrale?"
-    r"|ouverte?|fermée?|principale?|suivante?s?|following|like|comme|\[?Q\d+\]?))?"
-    r"[\s*_(,]*(?P<colon>:?)[\s*_\u2060]*(?:l|d)?['’]?[\s*_\u2060]*\Z",
-    re.IGNORECASE,
+_KIND = {word: kind for kind, words in _LABELS.items() for word in words.split()}
+_PAIRS = {"known as": "name", "sorte de": "distance", "espèce de": "distance"} | {
+    "kind of": "distance",
+    "sort of": "distance",
+    "réponses possibles": "option",
+}
+_AFTER_LABEL = frozenset(
+    {
+        "est",
+        "is",
+        "was",
+        "était",
+        "of",
+        "de",
+        "d",
+        "du",
+        "des",
+        "l",
+        "central",
+        "centrale",
+        "ouvert",
+        "ouverte",
+        "fermé",
+        "fermée",
+        "principal",
+        "principale",
+        "suivant",
+        "suivante",
+        "suivants",
+        "suivantes",
+        "following",
+        "like",
+        "comme",
+        "réponse",
+        "possible",
+        "possibles",
+        "answer",
+    }
 )
+"""Words that may stand between a label and its marks."""
+_WORD = re.compile(r"[\w-]+")
 _AFTER = re.compile(
     r"\A[\s*_\u2060]*(?:,\s*)?(?:(?:est|sont|is|are|was|were|constitue|forme|arrive|reste)\s+"
     r"(?:(?:bien|le|la|les|un|une|l['’]|the|a|an|one of the|clearly|only|plus|premier|first)\s*)*"
@@ -43,12 +83,42 @@ _AFTER = re.compile(
     r"|\((?:option|modalité|titre|title|thème|theme|question|libellé|label|nom|name)\b)",
     re.IGNORECASE,
 )
-_PROPOSED = re.compile(
-    r"\b(?:propos\w+|sugg[eé]r\w*|suggest\w*|pourrai(?:t|ent|ons|ez)|could|might|would|devrai(?:t|ent"
-    r"|ons|ez)|recomm[ae]nd\w*|ajout(?:er|ez|ons)|add|reformul\w+|rephras\w+|remplac\w+"
-    r"|replac\w+|relanc\w+|demand(?:er|ez|ons)|ask(?:ing)?|pos(?:er|ez|ons)|par exemple|for example"
-    r"|e\.g\.|such as|instead of|plutôt que|au lieu de|résumer|summed up|summari[sz]ed?)\b",
-    re.IGNORECASE,
+_PROPOSES = (
+    "propos",
+    "suggér",
+    "sugger",
+    "suggest",
+    "pourrai",
+    "could",
+    "might",
+    "would",
+    "devrai",
+    "recommand",
+    "recommend",
+    "ajouter",
+    "ajoutez",
+    "ajoutons",
+    "add",
+    "reformul",
+    "rephras",
+    "remplac",
+    "replac",
+    "relanc",
+    "demander",
+    "demandez",
+    "demandons",
+    "poser",
+    "posez",
+    "posons",
+    "résumer",
+    "summari",
+    "summed",
+    "instead",
+    "plutôt",
+    "lieu",
+    "exemple",
+    "example",
+    "e.g",
 )
 _DENIED = re.compile(
     r"\b(?:personne (?:ne|n['’])|aucun\w*(?: \w+){0,3} (?:ne|n['’])|nul(?:le)? (?:ne|n['’])|nobody"
@@ -59,10 +129,10 @@ _DENIED = re.compile(
 )
 _ASKED = re.compile(
     r"\b(?:vous (?:demandez|demandiez|m['’]avez demandé)|votre question|you ask(?:ed)?"
-    r"|your question"
-    r"|la question (?:posée|était)|on (?:leur|lui) (?:a )?demand\w+|were asked|was asked|asked them"
-    r"|le questionnaire demand\w+|the survey ask\w*|l['’]enquête demand\w+|interrogés? sur"
-    r"|invités? à (?:choisir|répondre)|asked (?:about|to))\b",
+    r"|your question|la question (?:posée|était)|on (?:leur|lui) (?:a )?demand\w+|were asked"
+    r"|was asked|asked them|le questionnaire demand\w+|the survey ask\w*"
+    r"|l['’]enquête demand\w+|interrogés? sur|invités? à (?:choisir|répondre)"
+    r"|asked (?:about|to))\b",
     re.IGNORECASE,
 )
 
@@ -73,30 +143,44 @@ def mention(before: str, after: str, words: str, cited: bool) -> str | None:
     ``before`` and ``after`` are the rest of the sentence; ``cited`` says that a citation stands
     right beside the marks.
     """
-    label = _LABEL.search(before[-80:])
-    if label:
-        kind = next(name for name in _LABELS if label[name])
-        leads = len(before[: label.start()].strip("*_ -•\u2060").split()) > 2
-        if label["colon"] and leads and not (kind == "question" and words.rstrip().endswith("?")):
-            return _by_context(before, after, words, cited)
-        if not cited:
-            return kind
-        if len(words.split()) <= 3 and not label["colon"]:
-            return kind
-        if kind in ("question", "option", "title", "work", "name") and not label["colon"]:
-            return kind
-    return _by_context(before, after, words, cited)
-
-
-def _by_context(before: str, after: str, words: str, cited: bool) -> str | None:
+    if label := _label(before):
+        kind, colon, leads = label
+        if not (colon and leads) or (kind == "question" and words.rstrip().endswith("?")):
+            if not cited:
+                return kind
+            if len(words.split()) <= 3 and not colon:
+                return kind
+            if kind in ("question", "option", "title", "work", "name") and not colon:
+                return kind
     if _AFTER.match(after[:80]):
         return "label"
-    if cited:
+    if cited or not before.strip():
         return None
     if words.rstrip().endswith("?") and _ASKED.search(before):
         return "question"
     if _DENIED.search(before):
         return "said by nobody"
-    if _PROPOSED.search(before):
+    if any(word.startswith(_PROPOSES) for word in _WORD.findall(before.lower())):
         return "proposed"
+    return None
+
+
+def _label(before: str) -> tuple[str, bool, bool] | None:
+    """The kind of label that leads to the marks, whether by a colon, and after other words."""
+    held = before.rstrip("\u2060 \u00a0\u202f*_([\t\n")
+    colon = held.endswith(":")
+    if held[-1:] in (",", ";", ".", "—", "–", ")"):
+        return None
+    words = _WORD.findall(held[-100:].lower())
+    last = len(words)
+    for _ in range(3):
+        if not last:
+            return None
+        word = words[last - 1]
+        kind = _KIND.get(word) or (_PAIRS.get(f"{words[last - 2]} {word}") if last > 1 else None)
+        if kind:
+            return kind, colon, last - 1 > 2
+        if not (word in _AFTER_LABEL or (len(word) <= 3 and word[-1].isdigit())):
+            return None
+        last -= 1
     return None

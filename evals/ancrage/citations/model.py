@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 
 
+class UnreadableAnswer(Exception):  # noqa: N818  a state, not a fault
+    """The text is no answer that can be read in bounded time; its words say why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """An id as the answer writes it."""

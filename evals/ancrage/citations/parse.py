@@ -6,15 +6,25 @@ from collections.abc import Iterator, Sequence
 
 from ancrage.citations import brackets, notes
 from ancrage.citations.attribute import GLOSS, SPEECH, Candidate, attribute
-from ancrage.citations.elements import Element, Link, elements, links
+from ancrage.citations.elements import Element, elements, links
 from ancrage.citations.fields import Json, read_json
 from ancrage.citations.grammar import CitationsConfig, Grammar, compile_grammar
 from ancrage.citations.mentions import mention
-from ancrage.citations.model import Citation, Citations, Pair, QuotedPassage, Token
+from ancrage.citations.model import (
+    Citation,
+    Citations,
+    Pair,
+    QuotedPassage,
+    Token,
+    UnreadableAnswer,
+)
 from ancrage.quotes.extract import Quote, quotes_in, trimmed
 from ancrage.quotes.layout import Block, blocks
 from ancrage.quotes.surface import BLANK, PAD, fold, surface
 
+MAXIMUM_LENGTH, MAXIMUM_MARKS = 1_000_000, 10_000
+"""Characters of an answer; quotation marks, brackets, bars and points of entry in it."""
+_MARKS = "«»“”„‟‘’‹›「」『』\"'[]()【】{}<>&|`\\—"
 _DEFAULT = compile_grammar(CitationsConfig())
 _TIGHT = BLANK + ">*_~`.,;:!?…()|[]\\—–-"
 _EDGE = BLANK + ">*_~`.,;:!?…()\\—–-"
@@ -33,10 +43,20 @@ def parse(text: str, grammar: Grammar | None = None) -> Citations:
     """The quotes and citations of an answer; time is linear in its length.
 
     A user's own parser, when the grammar names one, is called instead.
+
+    Raises:
+        UnreadableAnswer: more marks stand in the text than any answer has.
     """
     grammar = grammar or _DEFAULT
     if grammar.parser:
         return grammar.parser(text)
+    if len(text) > MAXIMUM_MARKS:
+        count = sum(map(text.count, _MARKS))
+        if count > MAXIMUM_MARKS or len(text) > MAXIMUM_LENGTH:
+            raise UnreadableAnswer(
+                f"the answer has {len(text):,} characters and {count:,} quotation marks, brackets "
+                f"and bars; at most {MAXIMUM_LENGTH:,} and {MAXIMUM_MARKS:,} are read"
+            )
     return _Reader(text, grammar).read()
 
 
@@ -183,14 +203,16 @@ class _Reader:
     def _with_elements(self, candidates: list[Candidate]) -> list[Candidate]:
         """Elements that hold words, ``<cite id=…>…</cite>``, ``<q>…</q>``, but for their marks."""
         result = list(candidates)
+        known = [quote.start for quote in candidates]
         for element in self.elements:
             if element.citation is None and not element.quotes:
                 continue
             start, end = trimmed(self.surface, element.inner_start, element.inner_end)
             if start >= end:
                 continue
-            within = [quote for quote in result if start <= quote.start and quote.end <= end]
-            outside = [quote for quote in result if quote.start < start and quote.end > end]
+            first, last = bisect_left(known, start), bisect_left(known, end)
+            within = [quote for quote in candidates[first:last] if quote.end <= end]
+            outside = [quote for quote in candidates[max(0, first - 1) : first] if quote.end > end]
             own = (element.citation,) if element.citation else ()
             if within:
                 for quote in within if own else ():
@@ -396,25 +418,18 @@ class _Reader:
 
     def _weak_links(self, candidates: Sequence[Candidate]) -> Iterator[Citation]:
         """Addresses that end in an id, right after a quote or around one."""
-        ends = {quote.end: quote for quote in candidates}
+        ends = sorted(quote.end for quote in candidates)
+        starts = [quote.start for quote in candidates]
         for link in self.links:
             if link.near:
                 continue
-            around = self._around(link, candidates)
-            if around:
-                around.citations, around.rule = (link.citation,), "link around it"
-            elif any(
-                not self.surface[end : link.start].strip(_TIGHT)
-                for end in ends
-                if 0 <= link.start - end <= 12
-            ):
+            first = bisect_left(starts, link.label_start)
+            last = bisect_right(ends, link.start) - 1
+            if first < len(starts) and candidates[first].end <= link.label_end:
+                candidates[first].citations = (link.citation,)
+                candidates[first].rule = "link around it"
+            elif last >= 0 and not self.surface[ends[last] : link.start].strip(_TIGHT):
                 yield link.citation
-
-    def _around(self, link: Link, candidates: Sequence[Candidate]) -> Candidate | None:
-        for quote in candidates:
-            if link.label_start <= quote.start and quote.end <= link.label_end:
-                return quote
-        return None
 
     def _by_note(self, candidates: Sequence[Candidate]) -> None:
         for quote in candidates if self.notes else ():

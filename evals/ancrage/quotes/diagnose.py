@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -51,6 +52,10 @@ def tokenise(text: str) -> list[Token]:
     return [Token(found[0], *found.span()) for found in TOKEN.finditer(text)]
 
 
+_source_tokens = lru_cache(maxsize=8)(tokenise)
+"""A message is aligned with one failing quote after another."""
+
+
 class Closest(NamedTuple):
     """The passage ``source[start:end]`` that is closest to a quote."""
 
@@ -68,7 +73,7 @@ def closest(quote: str, source: str) -> Closest | None:
     can be longer or shorter than the quote.
     """
     needle = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
-    text = _likeliest(tokenise(source), needle)
+    text = _likeliest(_source_tokens(source), needle)
     if not needle or not text:
         return None
     costs = _costs(needle, text)

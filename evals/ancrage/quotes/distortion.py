@@ -52,7 +52,8 @@ _HEDGE = (
     r"|a priori"
 )
 _CONDITION = (
-    r"if|unless|provided|providing that|as long as|so long as|only when|in case|on condition|assuming"
+    r"if|unless|provided|providing that|as long as|so long as|only when|in case|on condition"
+    r"|assuming"
     r"|except|otherwise|until|si|s'il|s'ils|sauf|à condition|a condition|à moins|pourvu|tant que"
     r"|en cas"
     r"|hormis|excepté|sinon|sous réserve|dès lors que|quitte à"
@@ -79,7 +80,8 @@ _GOVERNS = (
     ("quantity", _ONLYS),
 )
 _COUNTS = re.compile(
-    r"(?:(?<![\w'-])(?:few|a few|some|several|many|most|half|all|almost all|part of|at least|at most"
+    r"(?:(?<![\w'-])(?:few|a few|some|several|many|most|half|all|almost all|part of|at least"
+    r"|at most"
     r"|up to|one of|two of|certaine?s?|quelques|plusieurs|peu|la plupart|la moitié|une partie|tous"
     r"|toutes|chaque|less than|more than|moins de|plus de|au moins|au plus|à peine|presque tous"
     r"|seule?s?|minorité|majorité|minority|majority)"

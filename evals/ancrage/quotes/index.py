@@ -39,6 +39,8 @@ _LONG_RUN = 14
 _ENOUGH_WORDS = 3
 """Fewer words stand in many messages by chance: a near match in the cited one counts first."""
 _CANDIDATES = 5
+_TOLD = 20_000
+"""Characters that tell whether a message is long enough to be what was translated."""
 _LOOSEST = 10
 """Characters, in all, of the fragments of a quote whose only fault may be its cuts."""
 _PLACES = 8
@@ -280,7 +282,7 @@ class QuoteIndex:
             known = (self._languages.get(source_id) or "")[:2].lower()
             original = held.language or known
             foreign = original and written not in (original, *held.languages)
-            if foreign and len(tokenise(needle.canonical)) <= 2.5 * len(tokenise(text)) + 3:
+            if foreign and len(tokenise(needle.canonical)) <= 2.5 * len(tokenise(text[:_TOLD])) + 3:
                 return Verdict(
                     Tier.TRANSLATED,
                     False,

@@ -51,6 +51,7 @@ _TOLD = 5_000
 """Characters that tell a text's language."""
 _KEPT_LENGTH = 5_000
 _kept = lru_cache(maxsize=512)(normalise)
+_kept_long = lru_cache(maxsize=2)(normalise)
 """Offset maps of the last short texts: the messages of a study are cited again and again."""
 
 
@@ -77,7 +78,7 @@ class Source:
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The span of the text that ``canonical[start:end]`` stands for."""
         kept = len(self.text) <= _KEPT_LENGTH
-        return (_kept if kept else normalise)(self.text).original(start, end)
+        return (_kept if kept else _kept_long)(self.text).original(start, end)
 
     def match(self, start: int, end: int, tier: Tier, warnings: tuple[str, ...] = ()) -> Match:
         """The match of ``canonical[start:end]``, in the text's own offsets."""
