@@ -4,9 +4,11 @@
 """
 
 import csv
+import json
 import random
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import permutations
@@ -14,8 +16,10 @@ from pathlib import Path
 
 from ancrage.quotes import QuoteIndex, canonical, extract_quotes, find_passage
 from tests.quotes.generators import edits, messages, parallel, variants
+from tests.quotes.reversals import Made, harmless, reversals
 
-SURVEY = Path(__file__).resolve().parents[2] / "shared" / "data" / "survey" / "messages.csv"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SURVEY = DATA / "survey" / "messages.csv"
 
 
 def plain(quote: str, text: str) -> bool:
@@ -54,6 +58,42 @@ def correctness(name: str, sources: list[str]) -> None:
     failed = sum(find_passage(quote, text) is None for _, quote, text in made)
     fooled = sum(not plain(quote, text) for _, quote, text in made)
     print(f"{name}: {failed} of {len(made)} typographic variants fail (plain Python: {fooled})")
+
+
+def distortions(name: str, sources: list[str]) -> None:
+    """Reversals found, and harmless cuts taken for one, a kind a line."""
+    for title, made in (
+        ("reversals", reversals(sources, 300, seed=1)),
+        ("harmless cuts", harmless(sources, 600, seed=1)),
+    ):
+        counts: dict[str, Counter[str]] = {}
+        for one in made:
+            counts.setdefault(one.kind, Counter())[_judged(one)] += 1
+        total = sum(counts.values(), Counter[str]())
+        print(
+            f"{name}, {title}: {total['distorted']} of {len(made)} found distorted, "
+            f"{total['altered']} said to differ, {total['passed']} passed"
+        )
+        for kind, count in sorted(counts.items()):
+            print(f"    {kind}: {dict(count)}")
+
+
+def _judged(made: Made) -> str:
+    index = QuoteIndex([("M", made.message)])
+    verdict = index.verify(made.quote, ["M"])
+    if verdict.passed:
+        return "distorted" if index.distorted(made.quote, verdict) else "passed"
+    loose = index.loosely(made.quote, ["M"])
+    return "altered" if loose is None else "distorted" if loose[1] else "passed"
+
+
+def french() -> list[str]:
+    """French sentences: there is no French survey in the shared data."""
+    rows = (DATA / "daccord-fr" / "daccord.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [value for row in rows for value in json.loads(row).values() if isinstance(value, str)]
+    pairs = (DATA / "rte3-fr" / "RTE3-FR-dev-set-3class.tsv").read_text(encoding="utf-8")
+    texts += [cell for row in pairs.splitlines()[1:] for cell in row.split("\t")]
+    return list(dict.fromkeys(text for text in texts if len(text.split()) >= 8))
 
 
 def translations() -> None:
@@ -155,6 +195,9 @@ def main() -> None:
     correctness("written messages", written)
     if real:
         correctness("real survey", real)
+    if real:
+        distortions("survey, English", real)
+        distortions("sentences, French", french())
     translations()
     made_up_in_another_language()
     by_id(real or written)

@@ -17,19 +17,20 @@ _PLANTS = {
     ),
     "after a hedge": r"\b(?:maybe|perhaps|probably|possibly|i guess|i suppose|peut-être que"
     r"|il est possible que|sans doute que) ",
-    "after a quantity": r"\b(?:some|few|not all|most|only a few|certains|quelques|peu de|la plupart des"
+    "after a quantity": r"\b(?:some|few|not all|most|only a few|certains|quelques|peu de"
+    r"|la plupart des"
     r"|seuls quelques) (?=[a-zé])",
-    "after a number's bound": r"(?:less than|more than|about|at least|up to|almost|moins de|plus de|environ"
-    r"|au moins|jusqu'à|presque|près de) (?=\d)",
+    "after a number's bound": r"(?:less than|more than|about|at least|up to|almost|moins de"
+    r"|plus de|environ|au moins|jusqu'à|presque|près de) (?=\d)",
 }
 _CUTS = {
     "negation cut out": r" (?:not|never|pas|jamais|aucunement|guère) ",
-    "hedge cut out": r" (?:maybe|perhaps|probably|possibly|peut-être|probablement|sometimes|parfois|rarely"
-    r"|rarement) ",
+    "hedge cut out": r" (?:maybe|perhaps|probably|possibly|peut-être|probablement|sometimes"
+    r"|parfois|rarely|rarement) ",
 }
 _BEFORE = {
-    "before a condition": r",? (?:if|unless|provided that|as long as|except|only if|si|sauf|à condition"
-    r"|à moins|pourvu que|tant que) ",
+    "before a condition": r",? (?:if|unless|provided that|as long as|except|only if|si|sauf"
+    r"|à condition|à moins|pourvu que|tant que) ",
 }
 _SWAPS = {
     "not": "really",
@@ -120,10 +121,10 @@ def _reversals(message: str, rng: random.Random) -> Iterator[Made]:
                 other = f"[{int(word) * 2 + 1}]"
                 quote = " ".join([*words[:at], other, *words[at + 1 :]])
                 yield Made("bracket that changes a number", quote.strip(" .!?"), message)
-            if at and re.fullmatch(r"[A-Z][a-z]{3,}", word) and words[at - 1].islower():
-                if len(" ".join(words[:at])) >= 14:
-                    quote = " ".join([*words[:at], "[Zanzibar]", *words[at + 1 :]])
-                    yield Made("bracket that changes a name", quote.strip(" .!?"), message)
+            named = re.fullmatch(r"[A-Z][a-z]{3,}", word) and words[at - 1].islower()
+            if named and len(" ".join(words[:at])) >= 14:
+                quote = " ".join([*words[:at], "[Zanzibar]", *words[at + 1 :]])
+                yield Made("bracket that changes a name", quote.strip(" .!?"), message)
         if sentence.endswith("?"):
             yield Made("question made a statement", sentence[:-1].strip() + ".", message)
 
@@ -167,19 +168,11 @@ def _harmless(message: str) -> Iterator[Made]:
                 ):
                     yield Made("the second of two clauses", right, message)
         parts = sentence.split(", ")
-        if (
-            len(parts) >= 3
-            and not _TRIGGERS.search(parts[1])
-            and min(len(parts[0]), len(parts[2])) >= 14
-        ):
-            if not _TRIGGERS.search(parts[0].split()[0]):
-                yield Made(
-                    "an aside cut out",
-                    f"{parts[0]} […] {', '.join(parts[2:])}".strip(" .!?")
-                    if not sentence.endswith("?")
-                    else "",
-                    message,
-                )
+        aside = len(parts) >= 3 and min(len(parts[0]), len(parts[2])) >= 14
+        plain = aside and not _TRIGGERS.search(parts[1] + " " + parts[0].split()[0])
+        if plain and not sentence.endswith("?"):
+            cut = f"{parts[0]} […] {', '.join(parts[2:])}"
+            yield Made("an aside cut out", cut.strip(" .!?"), message)
         words = sentence.split()
         if len(words) >= 8 and not _TRIGGERS.search(sentence) and not sentence.endswith("?"):
             yield Made(

@@ -147,6 +147,14 @@ _ADJUNCT = re.compile(
 )
 """What begins with a preposition goes with the clause that was cut, or with the one kept."""
 _NAME = re.compile(r"(?<![\w'])[A-ZÀ-Þ][\w'-]+")
+_SMALL = (
+    r"i he she it they we you the a an this that these those there my our your his her "
+    r"their its in on at for but and so if when what who one some all most il elle ils "
+    r"elles on nous vous je tu le la les l un une des ce cet cette ces mon ma mes notre "
+    r"nos votre vos son sa ses leur leurs mais et donc si quand qui que c d j n s qu en au "
+    r"aux du de dans pour par avec sur"
+)
+_NO_NAMES = frozenset(_SMALL.split())
 _UNIT = re.compile(r"\d\s?\w{1,4}\Z")
 _REACH = 10
 """Words before the quote, within its clause, that can govern it."""
@@ -428,7 +436,7 @@ def _in_bracket(bracket: str, replaced: str) -> tuple[str, str] | None:
     theirs = {word.lower() for word in _NUMBER.findall(replaced)}
     if mine != theirs and (theirs or mine):
         return "quantity", replaced.strip() or said
-    mine, theirs = set(_NAME.findall(said)), set(_NAME.findall(replaced))
+    mine, theirs = _names(said), _names(replaced)
     if theirs and mine and not (mine & theirs):
         return "name", replaced.strip()
     return None
@@ -460,10 +468,15 @@ def _in_edge_bracket(bracket: str, edge: str, *, before: bool) -> tuple[str, str
         and counted
     ):
         return "quantity", near
-    names, known = set(_NAME.findall(said)), set(_NAME.findall(near))
-    if names and known and not (names & known) and known - {"I", "The", "Le", "La", "Les"}:
+    names, known = _names(said), _names(near)
+    if names and known and not (names & known):
         return "name", near
     return None
+
+
+def _names(text: str) -> set[str]:
+    """The capitalised words of ``text`` that are no pronoun, article or other small word."""
+    return {name for name in _NAME.findall(text) if name.split("'")[0].lower() not in _NO_NAMES}
 
 
 def _short(text: str, limit: int = 70) -> str:
