@@ -6,6 +6,8 @@ from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
+from pydantic import Field
+
 from ancrage.checks.base import CodeCheck, Unscorable, check, finding
 from ancrage.config import Config, load
 from ancrage.domain import Frozen
@@ -23,6 +25,8 @@ class ChecksConfig(Frozen):
     """Modules with checks of your own, beside those of the entry-point group ``ancrage.checks``."""
     skip: tuple[str, ...] = ()
     """Names of checks not to run."""
+    min_coverage: float = Field(default=0.9, ge=0, le=1)
+    """The share of the answers that each check must score; below it, commands end with 3."""
 
 
 def load_checks(config: Config | None = None) -> list[CodeCheck]:
@@ -32,21 +36,26 @@ def load_checks(config: Config | None = None) -> list[CodeCheck]:
     tables ``[citations]`` and ``[ids]``: scores of two versions never pass for comparable.
 
     Raises:
-        UsageError: a module cannot be imported, two checks share a name, or ``skip`` names none.
+        UsageError: a module cannot be imported or has no check, two checks share a name, or
+            ``skip`` names none.
     """
     config = config or load()
     options = config.table("checks", ChecksConfig)
     tables = {name: config.tables.get(name, {}) for name in ("citations", "ids")}
     found: dict[str, CodeCheck] = {}
     for module in _modules(options):
-        for each in vars(module).values():
-            if not isinstance(each, CodeCheck) or found.get(each.name) is each:
-                continue
-            if each.name in found:
-                raise UsageError(f"two checks are named {each.name!r}; rename one")
-            found[each.name] = replace(
-                each, version=content_version(code_version(each.function), tables)
+        declared = [value for value in vars(module).values() if isinstance(value, CodeCheck)]
+        if not declared and module.__name__ in options.modules:
+            raise UsageError(
+                f"[checks] modules: {module.__name__!r} has no check; decorate one with "
+                "@check(title=…, definition=…)"
             )
+        for one in declared:
+            known = found.get(one.name)
+            if known and known.function is not one.function:
+                raise UsageError(f"two checks are named {one.name!r}; rename one")
+            version = content_version(code_version(one.function), tables)
+            found[one.name] = replace(one, version=version)
     unknown = set(options.skip) - found.keys()
     if unknown:
         raise UsageError(f"[checks] skip: no check named {min(unknown)!r}")

@@ -25,6 +25,7 @@ _SCORERS = "Scorers to add, with commas between: abstention, verify (default: no
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
         "concurrency": "Answers evaluated at once.",
+        "workers": "Processes for code checks: a number, or auto for every core when it pays.",
     }
 )
 def experiment(
@@ -40,20 +41,22 @@ def experiment(
     run_name: str = "",
     resume: str = "",
     concurrency: Count = 8,
+    workers: str = "auto",
     budget_tokens: Size | None = None,
     budget_cost: Amount | None = None,
     no_cache: bool = False,
 ) -> ExitCode:
     """Check the answers of a snapshot and report.
 
-    Exits 0 when every answer has its scores, 3 when the run is incomplete or a judge gave fewer
-    of its verdicts than [judges] min_coverage asks.
+    Exits 0 when every answer has its scores; 3 when the run is incomplete, an evaluator failed,
+    or one scored fewer answers than min_coverage of [checks] or [judges] asks.
     """
     import asyncio
 
     from ancrage.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
     from ancrage.evaluators import select
     from ancrage.runs import create_run, find_run, recorded, run_experiment
+    from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
     from ancrage.snapshot import newest_snapshot, open_snapshot
     from ancrage.studies import Studies
@@ -112,6 +115,7 @@ def experiment(
                 evaluators,
                 Studies(data),
                 concurrency=concurrency,
+                workers=count_workers(workers, data.manifest.counts.kept),
                 progress=advance,
             )
         )
@@ -125,6 +129,7 @@ def experiment(
         "scorers": _SCORERS,
         "resume": "Take up the newest scoring by the same evaluators that was interrupted.",
         "concurrency": "Answers evaluated at once.",
+        "workers": "Processes for code checks: a number, or auto for every core when it pays.",
     },
 )
 def score(
@@ -135,21 +140,24 @@ def score(
     dry_run: bool = False,
     resume: bool = False,
     concurrency: Count = 8,
+    workers: str = "auto",
     budget_tokens: Size | None = None,
     budget_cost: Amount | None = None,
     no_cache: bool = False,
 ) -> ExitCode:
-    """Score a run's outputs again with today's checks, and with judges if any are named.
+    """Score a run's outputs again, with judges if named.
 
     Nothing is generated anew; the older scorings stay beside the new one.
 
     Exits 3 when the run, or its scoring, is incomplete (the outputs that there are get scored),
-    or a judge gave fewer of its verdicts than [judges] min_coverage asks.
+    an evaluator failed, or one scored fewer answers than min_coverage of [checks] or [judges]
+    asks.
     """
     import asyncio
 
     from ancrage.evaluators import select
     from ancrage.runs import find_run, score_run
+    from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
     from ancrage.studies import Studies
 
@@ -169,6 +177,7 @@ def score(
                 Studies(data),
                 resume=resume,
                 concurrency=concurrency,
+                workers=count_workers(workers, data.manifest.counts.kept),
                 progress=advance,
             )
         )
@@ -176,11 +185,19 @@ def score(
 
 
 def _report(folder: "RunFolder") -> ExitCode:
-    from ancrage.report.terminal import print_run
+    from rich.text import Text
+
+    from ancrage.checks import ChecksConfig
+    from ancrage.config import load
+    from ancrage.report.terminal import console, print_run, show
 
     found = print_run(folder)
     judged = print_accounts(folder)
-    return ExitCode.INCOMPLETE if found.incomplete else judged
+    minimum = load().table("checks", ChecksConfig).min_coverage
+    shortfalls = found.view.shortfalls(minimum)
+    for said in shortfalls:
+        show(Text(f"Incomplete: {said}.", "bold yellow"), console())
+    return ExitCode.INCOMPLETE if found.incomplete or shortfalls else judged
 
 
 tasks = (experiment, score)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from ancrage.domain import Evaluation, FailureMode, JsonValue, ScoreState, Usage
 from ancrage.evaluator import Subject
@@ -44,6 +44,7 @@ class Judge:
     models: Models
     repeats: int = 1
     max_material: int = MAX_MATERIAL
+    kind: ClassVar[str] = "judge"
 
     @property
     def name(self) -> str:

@@ -148,15 +148,15 @@ class RunView:
     def shortfalls(self, minimum: float) -> list[str]:
         """What makes the figures incomplete, one sentence each; none when all is well.
 
-        An evaluator that failed on any answer, and a mode that scored less than the share
-        ``minimum`` of the answers that there are.
+        An evaluator that failed on any answer, and a mode of other evaluators than judges, which
+        keep accounts of their own, that scored less than the share ``minimum`` of the answers.
         """
         answers = self.anchors.answers
         said = []
         for row in self.summaries():
             if row.faults:
                 said.append(f"{row.evaluator} failed on {row.faults} of {answers} answers")
-            elif answers and row.scored < minimum * answers:
+            elif row.kind != "judge" and answers and row.scored < minimum * answers:
                 reason = next(iter(row.reasons), "no reason given")
                 said.append(
                     f"{row.mode.name} scored {row.scored} of {answers} answers; mostly: {reason}"
