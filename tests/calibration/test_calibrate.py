@@ -227,15 +227,31 @@ def test_a_report_flags_judges_without_calibration_and_those_that_changed(
 def test_the_main_report_shows_raw_and_corrected_rates(judged: World, labels: Labels) -> None:
     calibration, _ = calibrate(RunView(judged.folder), labels, random_sample=True)
     save_calibration(calibration)
-    report = read_report(judged.folder)
-    titles = [section.title for section in report.sections]
+    shown = read_report(judged.folder).sections
+    sections = [section for section in shown if section.title.startswith("Judges")]
+    titles = [section.title for section in sections]
     assert titles == ["Judges: raw and corrected rates", "Judges: coverage, evidence and cost"]
-    row = dict(zip(report.sections[0].header, report.sections[0].rows[0], strict=True))
+    row = dict(zip(sections[0].header, sections[0].rows[0], strict=True))
     alarms = sum(judged.judged.values())
     assert row["Raw"].startswith(f"{alarms}/400 = ")
     assert row["Corrected"].endswith("PPI++")
-    costs = dict(zip(report.sections[1].header, report.sections[1].rows[0], strict=True))
+    costs = dict(zip(sections[1].header, sections[1].rows[0], strict=True))
     assert costs["Coverage"] == "400/400 = 100.0 %"
+
+
+def test_a_calibration_on_few_labels_replaces_no_larger_one(judged: World, labels: Labels) -> None:
+    view = RunView(judged.folder)
+    save_calibration(calibrate(view, labels, split=None)[0])
+    few = replace(labels, labels=labels.labels[:1])
+    save_calibration(calibrate(view, few, split=None)[0])
+    (mode,) = judged_modes(view)
+    assert mode.measures is not None
+    assert mode.measures.confusion.n == 400
+    some = replace(labels, labels=labels.labels[:40])
+    save_calibration(calibrate(view, some, split=None)[0])
+    (mode,) = judged_modes(view)
+    assert mode.measures is not None
+    assert mode.measures.confusion.n == 40, "the newest on enough"
 
 
 def test_a_calibration_applies_to_another_run_through_the_error_rates_alone(

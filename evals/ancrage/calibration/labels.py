@@ -136,9 +136,14 @@ _FIELDS = set(Label.model_fields) - {"where"}
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     """Each row with its line; a text in place of a row says what is wrong with the line."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {error}") from None
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
     if path.suffix.lower() in (".jsonl", ".ndjson"):
         for number, line in enumerate(text.split("\n"), start=1):
             if not line.strip():

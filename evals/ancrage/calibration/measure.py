@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ancrage.calibration.pairs import ModeCalibration, Pair
+from ancrage.calibration.sampling import weighted_rate
 from ancrage.stats import (
     Agreement,
     Confusion,
@@ -69,6 +70,7 @@ def corrected(
     verdicts: Mapping[str, tuple[str, bool]],
     *,
     random_sample: bool,
+    chances: Mapping[str, float] | None = None,
     tuned: frozenset[str] = frozenset(),
     level: float = 0.95,
 ) -> Corrected:
@@ -77,14 +79,29 @@ def corrected(
     ``verdicts`` holds, by case, the answer's hash and whether the judge found the defect. PPI++
     when the labelled answers are a random sample of these very answers: it is valid however poor
     the judge, whom it then hardly listens to. Rogan–Gladen otherwise, refused when the judge
-    carries too little information. PPI++ leaves out the cases ``tuned``, on which the judge may
-    do better than elsewhere.
+    carries too little information. Labels chosen with known ``chances`` are weighed by them. Cases
+    in ``tuned``, on which the judge may do better than elsewhere, are left out of all but
+    Rogan–Gladen.
     """
     here = [
         pair
         for pair in mode.pairs
         if pair.case_id in verdicts and verdicts[pair.case_id][0] == pair.answer
     ]
+    if chances and all(pair.case_id in chances for pair in here):
+        apart = {
+            case_id: judged for case_id, (_, judged) in verdicts.items() if case_id not in tuned
+        }
+        # People could not decide on some of those that the plan chose: chance, one hopes.
+        chosen = sum(case_id in apart for case_id in chances)
+        decided = len(here) / chosen if chosen else 1.0
+        return weighted_rate(
+            {pair.case_id: float(pair.truth) - float(pair.judged) for pair in here},
+            {case_id: chance * decided for case_id, chance in chances.items()},
+            apart,
+            len(apart) / len(verdicts),
+            level,
+        )
     if not random_sample or len(here) < len(mode.pairs):
         alarms = sum(judged for _, judged in verdicts.values())
         return rogan_gladen(alarms, len(verdicts), confusion(mode.pairs), level)

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ancrage.calibration.labels import Label, hash_of
+from ancrage.calibration.sampling import plan, sample_path
 from ancrage.config import load
 from ancrage.domain import Output, OutputState
 from ancrage.errors import UsageError, describe
@@ -54,8 +55,13 @@ class Desk:
         annotator: str,
         wanted: Sequence[str] = (),
         limit: int | None = None,
+        *,
+        disagreements: bool = False,
     ) -> "Desk":
         """A desk for a run's usable answers, taking up the labels that ``path`` holds.
+
+        They come in a random order, or with ``disagreements`` those first on which judges differ;
+        see ``ancrage.calibration.sampling``.
 
         Raises:
             UsageError: a mode is not known, no answer can be labelled, or ``path`` holds
@@ -67,9 +73,16 @@ class Desk:
         if unknown := [name for name in wanted if name not in known]:
             raise UsageError(f"--modes: no {unknown[0]!r}; known: {', '.join(known)}")
         ok = [output for output in folder.outputs() if output.state is OutputState.OK]
-        outputs = sorted(ok, key=lambda output: _order(output.case_id))[:limit]
-        if not outputs:
+        if not ok:
             raise UsageError(f"run {folder.path.name} has no answer to label")
+        if disagreements:
+            sample = plan(folder, [output.case_id for output in ok], wanted or known, path)
+            places = {case: at for at, case in enumerate(sample.order())}
+            outputs = sorted(ok, key=lambda output: places.get(output.case_id, len(places)))[:limit]
+        else:
+            if sample_path(path).exists():
+                raise UsageError(f"{path} was begun with --disagreements: go on with it")
+            outputs = sorted(ok, key=lambda output: _order(output.case_id))[:limit]
         hashes = {output.case_id: hash_of(output) for output in outputs}
         path.parent.mkdir(parents=True, exist_ok=True)
         given = {

@@ -69,6 +69,9 @@ class Calibration(Frozen):
     """The side of the split that was measured; None for both."""
     held_out: float
     """The share of cases on the held-out side."""
+    chances: dict[str, float] = {}
+    """By labelled case, the chance that it had of being labelled, where labels were chosen by a
+    plan (see ``ancrage.calibration.sampling``)."""
     modes: tuple[ModeCalibration, ...]
 
 
@@ -84,6 +87,13 @@ class Disagreement(Frozen):
     """Passages and notes of the annotators."""
     evidence: tuple[str, ...]
     """Passages and reasons of the judge."""
+    question: str = ""
+    answer: str = ""
+    passages: tuple[str, ...] = ()
+    """Of the annotators, as they marked them."""
+    notes: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+    """Passages of the judge."""
 
 
 @dataclass
@@ -103,6 +113,7 @@ def calibrate(
     split: Split | None = "held-out",
     held_out: float = HELD_OUT,
     random_sample: bool = False,
+    chances: Mapping[str, float] | None = None,
 ) -> tuple[Calibration, list[Disagreement]]:
     """Hold the judges of a run against labels, on one side of the split (None: on both).
 
@@ -147,6 +158,7 @@ def calibrate(
         random_sample=random_sample,
         split=split,
         held_out=held_out,
+        chances=dict(chances or {}),
         modes=tuple(
             ModeCalibration(
                 mode=mode,
@@ -260,5 +272,10 @@ def _weigh(
                         for found in item.findings
                         if found.mode == mode
                     ),
+                    question=item.case.input.question,
+                    answer=item.output.answer.text if item.output.answer else "",
+                    passages=tuple(each.passage for each in read if each.passage),
+                    notes=tuple(each.note for each in read if each.note),
+                    alarms=tuple(f.evidence.text for f in item.findings if f.mode == mode),
                 )
             )

@@ -6,15 +6,12 @@ from pathlib import Path
 from ancrage.calibration.labels import hash_of, split_of
 from ancrage.calibration.measure import Measures, corrected, measure
 from ancrage.calibration.pairs import Calibration
-from ancrage.calibration.store import CALIBRATIONS, find, load_calibrations
+from ancrage.calibration.store import CALIBRATIONS, ENOUGH, find, load_calibrations
 from ancrage.domain import ScoreState
 from ancrage.judges.account import Account, current_accounts, is_judge
 from ancrage.report.data import Section
 from ancrage.runs import ModeSummary, RunView
 from ancrage.stats import Corrected, Interval
-
-TOO_LITTLE = 30
-"""Labelled answers below which a calibration is called small."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class JudgedMode:
             return f"changed since calibration ({self.calibrated_version} → {self.row.version})"
         n = self.measures.confusion.n
         both = "" if self.calibration.split else ", the tuning side included"
-        return f"calibrated on {n} answers" + (", few" if n < TOO_LITTLE else "") + both
+        return f"calibrated on {n} answers" + (", few" if n < ENOUGH else "") + both
 
 
 def judged_modes(view: RunView, root: Path = CALIBRATIONS) -> list[JudgedMode]:
@@ -88,6 +85,7 @@ def _judged(
             mode,
             verdicts,
             random_sample=calibration.random_sample,
+            chances=calibration.chances,
             tuned=frozenset(tuned),
         )
     return JudgedMode(row, calibration, measure(mode), rate, mode.version)

@@ -3,22 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from ancrage.calibration.pairs import Calibration, Disagreement, ModeCalibration
 from ancrage.domain import EvaluatorInfo
-from ancrage.errors import UsageError, describe
+from ancrage.files import read_model, save_model, write_atomic
 
 CALIBRATIONS = Path("calibrations")
+ENOUGH = 30
+"""Labelled answers below which a calibration is called small, and replaces no larger one."""
 
 
 def save_calibration(calibration: Calibration, root: Path = CALIBRATIONS) -> Path:
     """Write a calibration in one step; returns its file."""
-    root.mkdir(parents=True, exist_ok=True)
     path = root / f"{calibration.id}.json"
-    draft = path.with_suffix(".tmp")
-    draft.write_text(calibration.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    save_model(path, calibration)
     return path
 
 
@@ -26,7 +23,7 @@ def save_disagreements(path: Path, disagreements: Sequence[Disagreement]) -> Pat
     """Write the disagreements beside a stored calibration, one JSON line each."""
     beside = path.with_suffix(".disagreements.jsonl")
     lines = [each.model_dump_json() + "\n" for each in disagreements]
-    beside.write_text("".join(lines), encoding="utf-8")
+    write_atomic(beside, lines)
     return beside
 
 
@@ -36,19 +33,15 @@ def load_calibrations(root: Path = CALIBRATIONS) -> list[Calibration]:
     Raises:
         UsageError: a file is not a calibration; names it.
     """
-    found = []
-    for path in sorted(root.glob("*.json")):
-        try:
-            found.append(Calibration.model_validate_json(path.read_bytes()))
-        except ValidationError as error:
-            raise UsageError(f"{path}: {describe(error)}") from None
-    return sorted(found, key=lambda each: each.created)
+    found = [read_model(path, Calibration) for path in sorted(root.glob("*.json"))]
+    return sorted(found, key=lambda calibration: calibration.created)
 
 
 def find(
     calibrations: list[Calibration], judge: EvaluatorInfo, mode: str
 ) -> tuple[Calibration, ModeCalibration] | None:
-    """The newest calibration of a judge on a mode: of this very version, else of another one.
+    """The calibration of a judge on a mode: of this very version, else of another one; the newest
+    on at least ``ENOUGH`` answers, and where none has as many, the one on the most.
 
     Those on the side that definitions are tuned on say nothing of other answers, and are no use.
     """
@@ -60,4 +53,8 @@ def find(
         if (each.judge, each.mode) == (judge.name, mode)
     ]
     same = [each for each in known if each[1].version == judge.version]
-    return next(iter(same or known), None)
+    candidates = same or known
+    enough = (found for found in candidates if len(found[1].pairs) >= ENOUGH)
+    return next(enough, None) or max(
+        candidates, key=lambda found: len(found[1].pairs), default=None
+    )

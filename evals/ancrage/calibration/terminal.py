@@ -15,7 +15,7 @@ from ancrage.report.data import rate
 from ancrage.report.text import line
 from ancrage.stats import Interval
 
-SHOWN = 20
+SHOWN = 10
 
 
 def calibrated(
@@ -42,10 +42,17 @@ def _parts(
         yield from _duel(duel)
     if disagreements:
         yield Text("\nWhere people and judge differ", "bold")
-    for each in disagreements[:SHOWN]:
-        yield from _disagreement(each)
-    if (hidden := len(disagreements) - SHOWN) > 0:
-        yield Text(f"and {hidden} more, in the stored calibration's disagreements file", "dim")
+    definitions = {judged.row.mode.name: judged.row.mode.definition for judged in rates}
+    for name in dict.fromkeys(each.mode for each in disagreements):
+        yield Text(f"\n{name}: {line(definitions.get(name, ''))}")
+        for truth, kind in ((False, "false positives"), (True, "false negatives")):
+            errors = [each for each in disagreements if (each.mode, each.truth) == (name, truth)]
+            if errors:
+                yield Text(f"  {len(errors)} {kind}")
+            for each in errors[:SHOWN]:
+                yield from _disagreement(each)
+            if (hidden := len(errors) - SHOWN) > 0:
+                yield Text(f"    and {hidden} more, in the calibration's disagreements file", "dim")
     yield Text("\nRates of the run", "bold")
     table = _table("Failure mode", "Raw", "Corrected", "Calibration")
     for judged in rates:
@@ -120,13 +127,10 @@ def _p(value: float) -> str:
 
 
 def _disagreement(each: Disagreement) -> Iterator[RenderableType]:
-    said = {True: "defect", False: "clean"}
-    yield Text(
-        f"{line(each.case_id)}  {each.mode}: people {said[each.truth]}, judge {said[each.judged]}"
-    )
+    yield Text(f"    {line(each.case_id)}")
     for who, passages in (("people", each.human), ("judge", each.evidence)):
         for passage in passages:
-            yield Padding(Text(f"{who}: {line(passage)}", "dim"), (0, 0, 0, 2))
+            yield Padding(Text(f"{who}: {line(passage)}", "dim"), (0, 0, 0, 6))
 
 
 def _table(*headings: str) -> Table:

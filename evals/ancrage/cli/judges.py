@@ -6,11 +6,12 @@ from ancrage.cli.shell import Count, Port, Share, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from ancrage.calibration.pairs import Disagreement
     from ancrage.evaluator import Evaluator
     from ancrage.llm import Models
-    from ancrage.runs import RunFolder
+    from ancrage.runs import RunFolder, RunView
     from ancrage.runs.record import ScoringFolder
     from ancrage.snapshot import Snapshot
 
@@ -40,6 +41,8 @@ OPTIONS = {
         "held-out": "Share of cases on the held-out side.",
         "versus": "Scoring of the same run whose judges to compare with, such as 002 "
         "(default: none).",
+        "examples": "With --split train: add so many of the judges' errors a mode, as people see "
+        "them, to the examples of their definitions (default: none).",
         "nli": "Fit thresholds of the NLI model instead: RUN is then a file of labelled claims.",
         "alpha": "With --nli: the share of wrong claims that may be missed.",
         "precision": "With --nli: the share of corrections that must be due.",
@@ -56,6 +59,7 @@ def calibrate(
     split: str = "held-out",
     held_out: Share = 0.5,
     versus: str = "",
+    examples: Count | None = None,
     nli: bool = False,
     alpha: Share = 0.1,
     precision: Share = 0.8,
@@ -74,6 +78,7 @@ def calibrate(
     from ancrage.calibration import calibrate as hold
     from ancrage.calibration import compare_judges, read_labels, save_calibration
     from ancrage.calibration.pairs import strays
+    from ancrage.calibration.sampling import chances_of
     from ancrage.calibration.section import judged_modes
     from ancrage.calibration.store import save_disagreements
     from ancrage.calibration.terminal import calibrated
@@ -88,6 +93,8 @@ def calibrate(
         settings = nli_settings(load(), model=model)
         calibrate_file(run, thresholds, settings, alpha=alpha, precision=precision, delta=delta)
         return ExitCode.OK
+    if examples and split != "train":
+        raise UsageError("--examples come from the training half alone: --split train")
     if split not in ("held-out", "train", "both"):
         raise UsageError(f"--split {split!r}: give held-out, train or both")
     if not 0 < held_out <= 1:
@@ -116,7 +123,19 @@ def calibrate(
     if loose := sum(each.answer_hash is None for each in found.labels):
         out.print(f"{loose} labels do not say of which answer: taken as of this run's")
     side = None if split == "both" else split
-    options = {"split": side, "held_out": held_out, "random_sample": random_sample}
+    files = [Path(name) for name in labels or ()]
+    chances = chances_of(files, view.run.id, {each.case_id for each in found.labels})
+    if chances:
+        out.print(
+            f"{len(chances)} answers were labelled by a plan that puts first those on which judges "
+            "differ: error rates are of these, the corrected rate weighs them"
+        )
+    options = {
+        "split": side,
+        "held_out": held_out,
+        "random_sample": random_sample,
+        "chances": chances,
+    }
     calibration, disagreements = hold(view, found, **options)  # type: ignore[arg-type]
     duels = []
     if versus:
@@ -132,6 +151,9 @@ def calibrate(
     save_disagreements(path, disagreements)
     show(calibrated(calibration, disagreements, duels, judged_modes(RunView(folder))), out)
     out.print(f"\nStored as {path}")
+    if examples:
+        for judge, count in _add_examples(disagreements, view, examples, held_out):
+            out.print(f"{judge}: {count} examples added")
     if split == "train":
         out.print("Reports do not use it: this is the side that definitions are tuned on.")
     return ExitCode.OK
@@ -143,6 +165,8 @@ def calibrate(
         "annotator": "Who labels; kept with each label (default: the name of the user account).",
         "modes": "Failure modes to label, with commas between (default: those of every judge).",
         "out": "File of labels, continued where it exists (default: labels/ANNOTATOR.jsonl).",
+        "disagreements": "First the answers on which judges, repeats or scorings differ, so that "
+        "few labels tell more; calibrate weighs them by the chance that each had.",
         "limit": "Stop after this many answers (default: all of them).",
         "port": "Port on this machine (default: any free one).",
         "open": "Open the page in the browser.",
@@ -153,6 +177,7 @@ def label(
     annotator: str = "",
     modes: str = "",
     out: str = "",
+    disagreements: bool = False,
     limit: Count | None = None,
     port: Port = 0,
     open: bool = False,
@@ -162,7 +187,8 @@ def label(
     One at a time, without the judges' view.
 
     Each label is saved at once; the page goes on where the file ends. Answers come in a random
-    order, the same for everyone, so that any number of them is a random sample of the run.
+    order, the same for everyone, so that any number of them is a random sample of the run; or with
+    --disagreements in one that finds judges' errors sooner.
     """
     import getpass
     from pathlib import Path
@@ -174,7 +200,7 @@ def label(
     name = annotator or getpass.getuser()
     path = Path(out) if out else Path("labels") / f"{name}.jsonl"
     wanted = [each.strip() for each in modes.split(",") if each.strip()]
-    desk = Desk.of(find_run(run), path, name, wanted, limit)
+    desk = Desk.of(find_run(run), path, name, wanted, limit, disagreements=disagreements)
     with serve(desk, port) as server:
         console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
         if open:
@@ -186,6 +212,30 @@ def label(
         except KeyboardInterrupt:
             console().print(f"{desk.progress()}; {path}")
     return ExitCode.OK
+
+
+def _add_examples(
+    disagreements: "Sequence[Disagreement]", view: "RunView", most: int, held_out: float
+) -> "Iterator[tuple[str, int]]":
+    """Add examples to each judge's own definition; file and number."""
+    from pathlib import Path
+
+    from ancrage.calibration.examples import add_examples
+    from ancrage.config import load
+    from ancrage.judges.definition import read_definition
+    from ancrage.judges.select import Settings, definitions
+
+    config = load()
+    files = [config.root / name for name in config.table("judges", Settings).files]
+    own = {read_definition(path).name: path for path in files}
+    known = definitions(config)
+    for name in dict.fromkeys(each.judge for each in disagreements):
+        if name not in known:
+            raise UsageError(f"{name!r} has no definition of its own to take examples")
+        path = own.get(name, Path("judges") / f"{name}.toml")
+        mine = [each for each in disagreements if each.judge == name]
+        added = add_examples(known[name], mine, path, most=most, held_out=held_out)
+        yield str(path) + ("" if name in own else " (add it to [judges] files)"), added
 
 
 def models_for(

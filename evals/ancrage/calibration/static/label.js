@@ -9,6 +9,8 @@ const h = (tag, props = {}, ...children) => {
 const LABELS = [[true, "Defect", "d"], [false, "Clean", "c"], [null, "Undecided", "u"]];
 let shown = null;
 let mode = 0;
+// Titles of the material that stay open from one answer to the next.
+const opened = new Set();
 let saving = Promise.resolve();
 // While an answer loads, keys are let go: they would label the one before.
 let loading = true;
@@ -52,8 +54,11 @@ async function load(at) {
   $("case").textContent = `${shown.at + 1} of ${shown.total} · ${shown.case_id}`;
   $("progress").textContent = shown.progress;
   $("question").textContent = shown.question;
-  $("material").replaceChildren(...shown.material.map(([title, text]) =>
-    h("details", {}, h("summary", {}, title), h("div", { className: "text" }, text))));
+  $("material").replaceChildren(...shown.material.map(([title, text]) => {
+    const details = h("details", { open: opened.has(title) }, h("summary", {}, title), h("div", { className: "text" }, text));
+    details.addEventListener("toggle", () => { if (details.open) opened.add(title); else opened.delete(title); });
+    return details;
+  }));
   draw();
   scrollTo(0, 0);
 }
@@ -63,6 +68,8 @@ function draw() {
     const buttons = LABELS.map(([value, words, key]) => {
       const button = h("button", { type: "button", title: `key ${key}` }, words);
       button.setAttribute("aria-pressed", String(each.given && each.label === value));
+      // The passage that is selected goes to the mode whose button is pressed, and stays selected.
+      button.addEventListener("mousedown", (event) => event.preventDefault());
       button.addEventListener("click", () => { mode = at; give(value, false); });
       return button;
     });
@@ -77,10 +84,17 @@ function draw() {
     item.addEventListener("focusin", () => { if (mode !== at) { mode = at; mark(); } });
     return item;
   }));
+  reveal();
 }
 
 function mark() {
   [...$("modes").children].forEach((item, at) => item.setAttribute("aria-current", String(at === mode)));
+  reveal();
+}
+
+function reveal() {
+  const item = $("modes").children[mode];
+  if (item) item.scrollIntoView({ block: "nearest" });
 }
 
 function selected() {
@@ -111,11 +125,14 @@ function give(value, onward) {
   each.label = value;
   each.given = true;
   each.passage = value ? passage || each.passage : "";
+  // It belongs to this mode alone: the next label must not take it too.
+  if (passage) getSelection().removeAllRanges();
   save(each);
   const next = shown.modes.findIndex((other) => !other.given);
-  if (onward && next < 0) { go(shown.at + 1); return; }
-  if (onward) mode = next;
+  if (onward && next >= 0) mode = next;
   draw();
+  // The last label is seen pressed before the next answer takes its place.
+  if (onward && next < 0) { loading = true; setTimeout(() => go(shown.at + 1), 250); }
 }
 
 addEventListener("keydown", (event) => {
