@@ -12,6 +12,7 @@ from ancrage.quotes.surface import TAG, quoting
 _TAG = re.compile(TAG)
 _VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,300})\"|'([^'<>]{0,300})'|([^\s\"'<>=]{1,300}))")
 _LINK = re.compile(r"\[([^\[\]\n]{0,1000})\]\(([^()\s]{1,400})(?:\s\"[^\"\n]{0,200}\")?\)")
+_MARKS = '«“”„‟「『‹‘"'
 _LAST = re.compile(r"[#/=:]?([^#/=:?&]+)/?\Z")
 
 
@@ -124,7 +125,9 @@ def links(text: str, grammar: Grammar) -> Iterator[Link]:
         label = brackets.fold(match[1])
         if any(token for token, _ in brackets.tokens_of(label, 0, len(label), grammar)):
             continue
-        cited = brackets.citation(text, match.end(1), match.end(), tokens)
+        quotes = any(mark in label for mark in _MARKS)
+        start = match.end(1) if quotes else match.start()
+        cited = brackets.citation(text, start, match.end(), tokens)
         yield Link(
             match.start(), *match.span(1), cited, not match[2].startswith(("http", "www", "/"))
         )

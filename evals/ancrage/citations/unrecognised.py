@@ -29,7 +29,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"(?![\](:])"
         ),
     ),
-    ("(id)", re.compile(r"\((?P<id>(?:[A-Za-z]{1,20}\.?\s)?[A-Za-z]{1,12}[-_.#]?\d{1,12})\)")),
+    ("(id)", re.compile(r"\((?P<id>[A-Za-z]{1,20}(?:\.?\s[A-Za-z]{0,12})?[-_.#]?\d{1,12})\)")),
     ("@id", re.compile(r"(?<![\w@.])@(?P<id>[A-Za-z]{1,12}[-_]?\d{1,12})")),
     ("#id", re.compile(r"(?<![\w#&(/])#(?P<id>\d{1,12})\b")),
 )

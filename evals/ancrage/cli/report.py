@@ -91,19 +91,21 @@ def _by(folder: "RunFolder", field: str) -> ExitCode:
         "case": "Case to show: its id, or an unambiguous beginning of it.",
         "run": "Run to read: its id, its beginning, or its folder (default: the latest).",
         "mode": "Show only the findings of this failure mode (default: all).",
+        "why": "Show how the answer was read: which bracket went to which quote, by which rule.",
     },
     positional=("run",),
     example="show bank-024",
 )
-def show(case: str, run: str = "", mode: str = "") -> ExitCode:
+def show(case: str, run: str = "", mode: str = "", why: bool = False) -> ExitCode:
     """Show one answer with every finding in place."""
-    from ancrage.report.show import find_answer, render
+    from ancrage.report.show import explain, find_answer, render
     from ancrage.report.terminal import console
     from ancrage.report.terminal import show as display
     from ancrage.runs import RunView, find_run
 
     out = console()
-    display(render(find_answer(RunView(find_run(run)), case, mode or None), out), out)
+    shown = find_answer(RunView(find_run(run)), case, mode or None)
+    display(explain(shown) if why else render(shown, out), out)
     return ExitCode.OK
 
 

@@ -29,18 +29,12 @@ def verbatim(subject: Subject) -> Iterator[tuple[QuotedPassage, Message]]:
     source = subject.source
     if source is None:
         return
-    for quote in subject.citations.quotes:
-        cited = [
-            message.id
-            for citation in quote.citations
-            for token in citation.messages
-            if (message := source.message(token.text))
-        ]
-        verdict = source.quotes.verify(quote.text, cited) if cited else None
+    for reading in subject.readings:
+        verdict = reading.verdict
         if verdict and verdict.passed and verdict.source_id:
             message = source.message(verdict.source_id)
             if message:
-                yield quote, message
+                yield reading.quote, message
 
 
 def _question(subject: Subject) -> Block:

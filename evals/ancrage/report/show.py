@@ -10,12 +10,15 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from ancrage.citations import UnreadableAnswer
 from ancrage.domain import Finding, OutputState, Passage, ScoreState
 from ancrage.errors import UsageError
+from ancrage.evaluator import Subject
 from ancrage.report.payload import LONGEST_DIFFERENCE, answer_text
 from ancrage.report.sources import PassedQuote, Shelf, Shelves, passed_quotes
 from ancrage.report.terminal import label
 from ancrage.report.text import TIERS, difference, line, segments, visible
+from ancrage.report.why import why
 from ancrage.runs import Item, RunView
 from ancrage.studies import Studies
 
@@ -50,9 +53,25 @@ def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
     return Shown(
         item,
         tuple(each for each in item.findings if mode in (None, each.mode)),
-        tuple(passed_quotes(item, shelf)),
+        tuple(passed_quotes(item)),
         shelf,
     )
+
+
+def explain(shown: Shown) -> RenderableType:
+    """How the answer was read.
+
+    Raises:
+        UsageError: there is no answer to read.
+    """
+    item, shelf = shown.item, shown.shelf
+    if item.output.answer is None:
+        raise UsageError(f"{line(item.case.id)} has no answer to read ({item.output.state.value})")
+    source, grammar = (shelf.source, shelf.grammar) if shelf else (None, None)
+    try:
+        return why(Subject(item.case, item.output, source, grammar))
+    except UnreadableAnswer as reason:
+        raise UsageError(f"{line(item.case.id)}: {reason}") from None
 
 
 def _case_id(view: RunView, wanted: str) -> str:

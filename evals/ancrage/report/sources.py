@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ancrage.citations import Grammar
-from ancrage.domain import Message, OutputState, Passage
-from ancrage.evaluator import Subject
+from ancrage.domain import Message, Passage
 from ancrage.runs import Item
 from ancrage.studies import IndexedStudy, Studies
 
@@ -66,36 +65,15 @@ class Shelves:
         return self._last
 
 
-def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
+def passed_quotes(item: Item) -> list[PassedQuote]:
     """The quotes of an answer that stand in a message they cite, in the answer's order.
 
-    The record holds them; for a run that was scored without how its answers were read, they are
-    verified anew.
+    The record holds them.
     """
-    if item.anchors is not None:
-        return [
-            PassedQuote(quote.evidence, quote.tier, quote.source_id, quote.source_passage)
-            for quote in item.anchors.quotes
-            if quote.tier in PASSING and quote.source_id is not None
-        ]
-    if shelf is None or item.output.state is not OutputState.OK:
+    if item.anchors is None:
         return []
-    source, passed = shelf.source, []
-    subject = Subject(item.case, item.output, source, shelf.grammar)
-    for quote in subject.citations.quotes:
-        cited = source.cited(quote)
-        if not cited:
-            continue
-        verdict = source.quotes.verbatim(quote.text, cited)
-        if verdict is None or verdict.source_id is None:
-            continue
-        passed.append(
-            PassedQuote(
-                passage=Passage.of(subject.text, quote.inner_start, quote.inner_end),
-                tier=str(verdict.tier),
-                source_id=verdict.source_id,
-                source_passage=source.passage(verdict),
-                warnings=tuple(verdict.warnings),
-            )
-        )
-    return passed
+    return [
+        PassedQuote(quote.evidence, quote.tier, quote.source_id, quote.source_passage)
+        for quote in item.anchors.quotes
+        if quote.tier in PASSING and quote.source_id is not None and quote.diagnosis is None
+    ]

@@ -1,0 +1,94 @@
+"""How an answer was read: its brackets, its quotes, which bracket went to which by which rule."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ancrage.anchors import Reading
+from ancrage.citations import Citation, QuotedPassage
+from ancrage.citations.unrecognised import unrecognised
+from ancrage.evaluator import Subject
+from ancrage.report.text import TIERS, line
+
+_WIDEST = 60
+
+
+def why(subject: Subject) -> RenderableType:
+    """The reading of an answer, for somebody whom a figure surprises."""
+    return Group(*_parts(subject))
+
+
+def _parts(subject: Subject) -> Iterator[RenderableType]:
+    found = subject.citations
+    yield Text(f"Citations read: {len(found.citations)}", "bold")
+    if found.citations:
+        table = _table("at", "as written", "read as")
+        for citation in found.citations:
+            table.add_row(str(citation.start), _short(citation.text), _ids(citation))
+        yield table
+    yield Text(f"\nQuotes read: {len(subject.readings)}", "bold")
+    if subject.readings:
+        table = _table(
+            "at", "words", "citation", "given by the rule", "compared, and what came of it"
+        )
+        for reading in subject.readings:
+            quote = reading.quote
+            cited = ", ".join(line(citation.text) for citation in quote.citations)
+            row = (_short(quote.text), _short(cited) or "none", quote.rule or "", _outcome(reading))
+            table.add_row(str(quote.inner_start), *row)
+        yield table
+    held = {reading.quote.start for reading in subject.readings}
+    others = [quote for quote in found.quotes if quote.start not in held]
+    if others:
+        yield Text(f"\nMarks that quote nobody: {len(others)}", "bold")
+        table = _table("at", "words", "taken for")
+        for quote in others:
+            table.add_row(str(quote.inner_start), _short(quote.text), _taken_for(quote))
+        yield table
+    left = unrecognised(subject.text, subject.grammar, found)
+    if left.shapes:
+        yield Text("\nNot read", "bold")
+        table = _table("shape", "count", "for example", "[citations] that would read it")
+        for shape, count in left.shapes.items():
+            proposal = left.proposals.get(shape, "")
+            table.add_row(line(shape), str(count), _short(left.examples[shape]), proposal)
+        yield table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        table.add_column(column, justify="right" if column in ("at", "count") else "left")
+    return table
+
+
+def _ids(citation: Citation) -> str:
+    if citation.fault:
+        return line(f"at fault: {citation.fault}")
+    pairs = [
+        " wrote ".join(token.text for token in (pair.respondent, pair.message) if token)
+        for pair in citation.pairs
+    ]
+    questions = [f"question {token.text}" for token in citation.questions]
+    others = [f"{token.kind} {token.text}" for token in citation.others]
+    return line("; ".join([*pairs, *questions, *others]))
+
+
+def _outcome(reading: Reading) -> str:
+    verdict = reading.verdict
+    if verdict is None:
+        return "held against nothing" if reading.quote.citations else "cites nothing"
+    text = f"{', '.join(reading.cited)}: {verdict.tier} {TIERS[str(verdict.tier)]}"
+    told = reading.distortion.explanation if reading.distortion else ""
+    return line(f"{text}. {told or ('' if verdict.passed else verdict.explanation)}".strip())
+
+
+def _taken_for(quote: QuotedPassage) -> str:
+    return quote.mention or "the questionnaire's words, or a paraphrase"
+
+
+def _short(text: str) -> str:
+    shown = line(text)
+    return shown if len(shown) <= _WIDEST else shown[: _WIDEST - 1] + "…"
