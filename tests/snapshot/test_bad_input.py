@@ -82,7 +82,7 @@ async def test_references_without_a_list_of_questions_are_unscored(
     taken = open_snapshot(tmp_path / "out")
     found = await reasons(taken, "1")
     assert found["unknown_ref"] == (
-        None, "question Q1 was not found, and the study has no list of questions"
+        None, "one of the questions was not found, and the study has no list of questions"
     )  # fmt: skip
     assert found["unknown_message_id"][0] == found["non_verbatim_quote"][0] == 0
     assert (await reasons(taken, "2"))["unknown_message_id"][0] == 1
@@ -114,7 +114,7 @@ async def test_what_is_not_found_beside_rejected_rows_is_unscored(
     assert taken.manifest.warnings[0].startswith("1 row of studies rejected")
     value, reason = (await reasons(taken, "2"))["unknown_message_id"]
     assert value is None
-    assert reason == "message M9 was not found, and 1 row of m.csv could not be used"
+    assert reason == "one of the messages was not found, and 1 row of m.csv could not be used"
 
 
 def test_a_mapped_column_is_trimmed_as_headers_are(

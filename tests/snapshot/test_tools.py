@@ -135,7 +135,7 @@ async def test_what_was_not_recorded_is_unscored(tmp_path: Path) -> None:
         value, said = (await scores(snapshot, case))["unknown_message_id"]
         assert value is None
         reasons += said
-    assert "message M-9 was not found, and 1 tool output is not recorded" in reasons[0]
+    assert "one of the messages was not found, and 1 tool output is not recorded" in reasons[0]
     assert NO_ROWS in reasons[1]
     assert reasons[2:] == [
         "the case names no study",

@@ -24,7 +24,8 @@ def absent(source: IndexedStudy, part: StudyPart, what: str) -> str:
         Unscorable: it may be, in a part of the study that nobody has.
     """
     if reason := source.study.missing.get(part):
-        raise Unscorable(f"{what} was not found, and {reason}")
+        # One reason for all answers, so that a report can count it.
+        raise Unscorable(f"one of the {part} was not found, and {reason}")
     if source.study.from_tools:
         return f"No tool returned {what}."
     return f"The study has no {what}."

@@ -26,7 +26,7 @@ BUILT_IN = {
     "langfuse": "ancrage.langfuse.source:LangfuseSource",
 }
 ENTRY_POINTS = "ancrage.sources"
-_TOOLS_WILL_DO = ("jsonl", "langfuse")
+_TOOLS_WILL_DO = ("jsonl", "sql", "langfuse")
 """Where studies are made of tool outputs when there is no other."""
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -86,7 +86,7 @@ class ToolStudies:
             case, study = found, found.study_id if self._options.per == "study" else None
             if outputs := list(self._given(case)):
                 study = study or f"case {case.id}"
-                case = case.model_copy(update={"study_id": study})
+                case = case.model_copy(update={"study_id": study, "source_missing": None})
                 self._read(study, outputs, case.output.text if case.output else "")
             body = case.model_dump_json(exclude_defaults=True)
             self._db.execute("insert into cases (study, body) values (?, ?)", (study, body))
