@@ -31,7 +31,7 @@ def adds_up(counts: Counter[str]) -> bool:
 
 async def test_async_agents_are_scored_beside_their_work() -> None:
     heard: list[tuple[str, str, float | None]] = []
-    live = Live[Verification](
+    live = Live(
         [code_alone()],
         on_result=lambda run, name, result: heard.append((run.case.id, name, result.score)),
         id_of=lambda question, trace: trace,
@@ -128,7 +128,7 @@ def test_failures_are_seen_and_reach_no_agent(caplog: pytest.LogCaptureFixture) 
         {"scorers": [code_alone()], "to_run": lambda id, result, *a: object()},
     ]
     for options in makers:
-        live = Live[Verification](**options, on_error=hear)
+        live = Live(**options, on_error=hear)
         assert live.wrap(lambda question: WRONG)("?") == WRONG
         assert live.drain(10)
         assert live.counts == {"answers": 1, "failed": 1}
@@ -183,5 +183,5 @@ def test_wrong_use_is_refused() -> None:
         with pytest.raises(UsageError, match="share from 0 to 1"):
             Live([code_alone()], rate=rate)
     with pytest.raises(UsageError, match="at least one scorer"):
-        Live[Verification]([])
+        Live([])
     assert make_run("q", None, id="x").output.state == "missing"

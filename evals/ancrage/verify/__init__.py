@@ -1,6 +1,5 @@
 """Claims of an answer held against a context: verifiers, verdicts, score."""
 
-from ancrage.verify.batch import Batch, BatchItem, Scorer, Summary, run_evals
 from ancrage.verify.context import (
     GetContext,
     anchored_context,
@@ -26,8 +25,6 @@ from ancrage.verify.verifiers import ClaimVerifier, LLMVerifier, Opinions
 
 __all__ = [
     "Band",
-    "Batch",
-    "BatchItem",
     "ClaimScorer",
     "ClaimVerdict",
     "ClaimVerifier",
@@ -40,9 +37,7 @@ __all__ = [
     "Opinion",
     "Opinions",
     "Prompt",
-    "Scorer",
     "State",
-    "Summary",
     "Verdict",
     "Verification",
     "VerifySettings",
@@ -51,6 +46,5 @@ __all__ = [
     "claim_scorer",
     "make_run",
     "recorded_context",
-    "run_evals",
     "tool_context",
 ]

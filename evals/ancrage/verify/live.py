@@ -10,12 +10,12 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, ParamSpec, Self, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, cast
 
 from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
-from ancrage.verify.batch import R, Scorer
 from ancrage.verify.context import make_run
+from ancrage.verify.result import Verification
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,16 @@ def sampled(id: str, rate: float) -> bool:
     return drawn < rate * 2**64
 
 
-class Live(Generic[R]):
+class Scorer(Protocol):
+    """Verifies one run; ``claim_scorer`` makes one."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def score(self, run: Subject) -> Verification: ...
+
+
+class Live:
     """Scores a share of what an agent answers, in a thread of its own::
 
         live = Live([scorer], rate=0.1, on_result=store)
@@ -53,10 +62,10 @@ class Live(Generic[R]):
 
     def __init__(
         self,
-        scorers: Sequence[Scorer[R]],
+        scorers: Sequence[Scorer],
         *,
         rate: float = 1.0,
-        on_result: Callable[[Subject, str, R], None] | None = None,
+        on_result: Callable[[Subject, str, Verification], None] | None = None,
         on_error: Callable[[str, BaseException], None] | None = None,
         to_run: ToRun | None = None,
         id_of: Callable[..., str] | None = None,
@@ -186,7 +195,7 @@ class Live(Generic[R]):
             if self._slots is None:
                 self._slots = asyncio.Semaphore(max(1, self._concurrency))
             async with self._slots:
-                results = [(each.name, await each.score(run)) for each in self.scorers]
+                results = [(scorer.name, await scorer.score(run)) for scorer in self.scorers]
             complete = all(result.score is not None for _, result in results)
             self._count("scored" if complete else "unscored")
             self._deliver(identifier, run, results)
@@ -195,7 +204,9 @@ class Live(Generic[R]):
         finally:
             self._done()
 
-    def _deliver(self, identifier: str, run: Subject, results: Sequence[tuple[str, R]]) -> None:
+    def _deliver(
+        self, identifier: str, run: Subject, results: Sequence[tuple[str, Verification]]
+    ) -> None:
         if self._on_result is None:
             return
         for name, result in results:
