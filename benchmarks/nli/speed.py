@@ -1,12 +1,13 @@
-"""NLI: ``NLIModel.judge`` beside the transformers pipeline called the obvious way, and thresholds.
+"""NLI of answers with several claims, beside the transformers pipeline; thresholds of a million.
 
-Same model, same pairs, same CPU threads, one run; the outputs are compared. Run it with
-``python -m benchmarks.nli.speed MODEL DATA`` where MODEL is a checkpoint folder and DATA a labelled
-file as for ``python -m benchmarks.nli``.
+Same model, same distinct pairs, same processor threads, processor time, the least of three rounds
+in turn. ``python -m benchmarks.nli.speed MODEL FILE`` where MODEL is a checkpoint folder and FILE
+JSON lines with answer and context, such as SummEdits.
 """
 
 import argparse
-import random
+import asyncio
+import json
 import time
 from collections.abc import Callable
 from itertools import groupby
@@ -16,74 +17,75 @@ import numpy as np
 import torch
 import transformers
 
-from ancrage.nli import NLIModel, NLISettings
-from ancrage.nli.labelled import read_dataset
-from ancrage.nli.model import Pair
+from ancrage.claims import extract_claims
+from ancrage.nli import NLIModel, NLISettings, rule_of
 from ancrage.nli.thresholds import paper
-
-
-def realistic(pairs: list[Pair], count: int) -> list[Pair]:
-    """Short and long premises, a third of the pairs asked twice, in no order."""
-    chosen = random.Random(0)
-    unique = chosen.sample(pairs, min(len(pairs), count * 2 // 3))
-    for i in range(0, len(unique), 4):
-        # Every fourth premise is a document: three evidences together.
-        unique[i] = (" ".join(p for p, _ in unique[i : i + 3]), unique[i][1])
-    mixed = unique + chosen.choices(unique, k=count - len(unique))
-    chosen.shuffle(mixed)
-    return mixed
+from ancrage.verify import ContextItem, make_run
+from ancrage.verify.nli import NLIVerifier
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
+    """Print one line a way, with what it takes in the first way's time."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     options.add_argument("model")
-    options.add_argument("data")
-    options.add_argument("--pairs", type=int, default=300)
+    options.add_argument("file")
+    options.add_argument("--answers", type=int, default=60)
     options.add_argument("--threads", type=int, default=1)
     arguments = options.parse_args()
     torch.set_num_threads(arguments.threads)
-    data = read_dataset(arguments.data)
-    pairs = realistic([(i.premise, i.claim) for i in data.items], arguments.pairs)
+    answers: dict[str, tuple[str, Any]] = {}
+    with open(arguments.file, encoding="utf-8") as lines:  # noqa: PTH123
+        for row in map(json.loads, lines):
+            context = "\n\n".join(row["context"])
+            if context not in answers and (claims := extract_claims(row["answer"])):
+                answers[context] = (row["answer"], claims)
+    work = dict(list(answers.items())[: arguments.answers])
+    pairs = [(text, claim.statement) for text, (_, claims) in work.items() for claim in claims]
 
     def load(dtype: Literal["float32", "bfloat16"]) -> NLIModel:
-        return NLIModel.load(
-            NLISettings(model=arguments.model, offline=True, device="cpu", dtype=dtype)
+        settings = NLISettings(
+            model=arguments.model, offline=True, device="cpu", dtype=dtype, window=None
         )
+        return NLIModel.load(settings)
 
-    model, half = load("float32"), load("bfloat16")
-    obvious = transformers.pipeline(
+    plain = transformers.pipeline(
         "text-classification", model=arguments.model, top_k=None, device="cpu", dtype=torch.float32
     )
-    inputs = [{"text": premise, "text_pair": hypothesis} for premise, hypothesis in pairs]
+    inputs = [{"text": premise, "text_pair": claim} for premise, claim in pairs]
+    ordered = sorted(inputs, key=lambda pair: len(pair["text"]) + len(pair["text_pair"]))
+
+    def verified(model: NLIModel) -> Callable[[], Any]:
+        verifier = NLIVerifier(model.judge, rule_of(model.settings), "")
+
+        async def all_answers() -> Any:
+            return await asyncio.gather(
+                *(
+                    verifier.verify(make_run("", answer), claims, [ContextItem(text=context)])
+                    for context, (answer, claims) in work.items()
+                )
+            )
+
+        return lambda: asyncio.run(all_answers())
+
     ways: dict[str, Callable[[], Any]] = {
-        "pipeline, one by one": lambda: [obvious(each, truncation=True) for each in inputs],
-        "pipeline, batches of 16": lambda: list(obvious(inputs, truncation=True, batch_size=16)),
-        "judge, float32": lambda: model.judge(pairs),
-        "judge, bfloat16": lambda: half.judge(pairs),
+        "pipeline, one by one": lambda: [plain(each, truncation=True) for each in inputs],
+        "pipeline, sorted, batches of 16": lambda: list(
+            plain(ordered, truncation=True, batch_size=16)
+        ),
+        "verify, float32": verified(load("float32")),
+        "verify, bfloat16": verified(load("bfloat16")),
     }
-    # Processor time, the least of three rounds in turn: other work on the machine counts less.
     best: dict[str, float] = {}
-    results: dict[str, Any] = {}
     for _ in range(3):
         for name, way in ways.items():
             began = time.process_time()
-            results[name] = way()
+            way()
             spent = time.process_time() - began
             best[name] = min(spent, best.get(name, spent))
-
-    labels = [model.network.config.id2label[column] for column in model.order]
-    said = results["pipeline, one by one"]
-    expected = np.array(
-        [[{x["label"]: x["score"] for x in row}[name] for name in labels] for row in said]
-    )
-    whole = results["judge, float32"].windows == 1
-    print(f"{len(pairs)} pairs, {len(set(pairs))} distinct, {arguments.threads} thread(s)")
+    print(f"{len(work)} answers, {len(pairs)} claims, {arguments.threads} thread(s)")
     for name, spent in best.items():
-        line = f"{name:24} {spent:6.2f} s   {best['pipeline, one by one'] / spent:4.1f} ×"
-        if name.startswith("judge"):
-            gap = np.abs(results[name].probabilities - expected)[whole].max()
-            line += f"   largest difference {gap:.1e} over {int(whole.sum())} pairs"
-        print(line)
+        ratio = best["pipeline, sorted, batches of 16"] / spent
+        print(f"{name:32} {spent:6.2f} s   {ratio:4.2f} × the sorted pipeline")
 
     generator = np.random.default_rng(0)
     rows = generator.dirichlet([0.5, 0.5, 0.5], 1_000_000)
