@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ancrage.cli.app import main
+from ancrage.cli.langfuse import Lines
 from ancrage.config import load
 from ancrage.snapshot import open_snapshot, write_snapshot
 from tests.conftest import ROOT
@@ -246,3 +247,36 @@ def test_without_the_package_the_line_says_what_to_install(tmp_path: Path) -> No
     )
     assert done.returncode == 2
     assert "pip install 'ancrage[langfuse]'" in done.stderr
+
+
+def test_a_wait_is_one_line_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    for said in ("sending 3 items", *(f"waiting for {n}" for n in range(50)), "sending 2 scores"):
+        lines.say(said)
+    assert capsys.readouterr().err.splitlines() == [
+        "sending 3 items",
+        "waiting for 0",
+        "sending 2 scores",
+    ]
+
+
+def test_a_replay_of_a_dataset_is_published(
+    server: LangfuseServer, demo: str, tmp_path: Path
+) -> None:
+    (tmp_path / "evals.toml").write_text(
+        '[langfuse]\npoll = 0.05\n[assistant]\nuse = "ancrage.replay.demo:assistant"\n',
+        encoding="utf-8",
+    )
+    assert run("push", demo, "--dataset", "d", cwd=tmp_path).returncode == 0
+    answers = [{"id": one.id, "answer": "Rien à citer."} for one in open_snapshot(demo).cases()]
+    (tmp_path / "known.json").write_text(json.dumps(answers), encoding="utf-8")
+    made = run("replay", "--dataset", "d", "--mock", "known.json", "--run-name", "r", cwd=tmp_path)
+    assert f"seen in Langfuse: {CASES} items" in made.stdout, made.stdout + made.stderr
+    assert made.returncode == 0, made.stderr
+    described = {
+        row["experiment"].get("description")
+        for row in server.store.observations.values()
+        if row["name"] == "experiment-item-task"
+    }
+    assert len(described) == 1
+    assert "Ancrage replay r" in described.pop()

@@ -122,3 +122,11 @@ def test_a_proxy_in_the_environment_does_not_come_between(
     assert connect().server.project_id == "project-1"
     with pytest.raises(httpx.HTTPError):
         httpx.get("http://example.invalid/", timeout=2)
+
+
+def test_an_address_without_scheme_is_said_before_any_work(
+    server: LangfuseServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANGFUSE_BASE_URL", "langfuse.example.org")
+    with pytest.raises(UsageError, match=r"https://langfuse\.example\.org"):
+        credentials()

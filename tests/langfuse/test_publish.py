@@ -1,5 +1,6 @@
 """Publish: a local run is there once, whole, seen; and every fault is repaired by the next call."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -7,15 +8,25 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ancrage.domain import OutputState
+from ancrage.calibration.annotations import queue_answers
+from ancrage.domain import FailureMode, OutputState
 from ancrage.errors import ExitCode, UsageError
+from ancrage.langfuse.configs import make_queue
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.delivery import Courier
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
-from ancrage.langfuse.receipt import Receipt, load_receipt
+from ancrage.langfuse.receipt import Receipt, load_receipt, write_receipt
 from ancrage.langfuse.scores import ScoreBody
-from ancrage.runs import RunFolder, RunView, score_run
+from ancrage.langfuse.target import Place
+from ancrage.runs import (
+    RunFolder,
+    RunView,
+    create_run,
+    recorded,
+    run_experiment,
+    score_run,
+)
 from ancrage.studies import Studies
 from tests.langfuse.conftest import Link
 from tests.langfuse.worlds import MISSING, TIME, Shy, Wrong, audit, case, snapshot
@@ -384,3 +395,142 @@ async def test_a_new_version_of_the_dataset_does_not_move_a_published_run(
     whole(again)
     assert again.target.version == first.target.version
     assert again.sent_items == 0
+
+
+async def test_the_address_opens_the_comparison_and_what_fails_the_worst_mode(
+    link: Link, server: LangfuseServer, run: RunFolder, tmp_path: Path
+) -> None:
+    first = publish(link(), run, NAME)
+    later = await audit(run.snapshot(), tmp_path / "runs", "later")
+    receipt = publish(link(), later, NAME)
+    assert receipt.url.endswith(
+        f"?baseline={first.target.experiment_id}&c={receipt.target.experiment_id}"
+    )
+    # Four answers have a score of shy, three of wrong.
+    assert receipt.worst == "shy"
+    assert str(receipt.failing_url).endswith(
+        "&filter=obs_scores_avg%3BnumberObject%3Bshy%3B%3E%3B0"
+    )
+    assert str(receipt.failing_url) in str(receipt)
+
+
+async def test_a_new_address_of_the_server_is_used_and_the_old_one_told(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    old = publish(link(), run, NAME)
+    stored = old.model_copy(
+        update={"target": old.target.model_copy(update={"base_url": "http://old.example"})}
+    )
+    write_receipt(run, stored)
+    receipt = publish(link(), run)
+    whole(receipt)
+    assert (receipt.sent_items, receipt.sent_scores) == (0, 0)
+    assert receipt.url.startswith(server.url)
+    assert "before at http://old.example/project" in str(receipt)
+
+
+async def test_failing_answers_alone_with_the_scores_of_the_whole_run(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    data = snapshot(tmp_path / "s", [case(0), case(1), case(3), case(4, **MISSING)])
+    push(link(), data, NAME)
+    run = await audit(data, tmp_path / "runs", evaluators=[Wrong()])
+    receipt = publish(link(), run, NAME, only="failing")
+    assert receipt.complete, str(receipt)
+    assert "3 items (of 4 cases)" in str(receipt)
+    assert len(roots(server)) == 3
+    assert scores(server, "cases") == [4]
+    assert scores(server, "wrong.rate") == [pytest.approx(2 / 3)]
+    assert publish(link(), run, only="failing").sent_scores == 0
+    everything = publish(link(), run)
+    assert everything.complete
+    assert everything.sent_items == 1
+
+
+async def test_a_run_is_published_while_it_grows(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    data = snapshot(tmp_path / "s", CASES)
+    push(link(), data, NAME)
+    folder = create_run(data, kind="audit", root=tmp_path / "runs")
+    seen: list[Receipt] = []
+
+    async def produce(case: Any) -> Any:
+        if case.id == "c0003":
+            seen.append(await asyncio.to_thread(publish, link(), folder, NAME))
+        return await recorded(case)
+
+    await run_experiment(folder, data.cases(), produce, [Wrong(), Shy()], Studies(data))
+    assert seen[0].complete, str(seen[0])
+    assert seen[0].items_seen == 3
+    whole(publish(link(), folder))
+    assert len(roots(server)) == CASES
+
+
+async def test_columns_explain_themselves_where_the_keys_allow_it(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    server.faults.refuse_configs = True
+    whole(publish(link(), run, NAME))
+    assert not server.store.configs
+    server.faults.refuse_configs = False
+    server.store.scores.clear()
+    whole(publish(link(), run))
+    made = {row["name"]: row for row in server.store.configs.values()}
+    assert set(made) == {"wrong", "shy", "anchored"}
+    assert made["wrong"]["description"] == "Wrong: Says FAUX."
+    assert made["wrong"]["minValue"] == 0
+    used = {row["configId"] for row in server.store.scores.values() if row["name"] == "wrong"}
+    assert used == {made["wrong"]["id"]}
+    publish(link(), run)
+    assert len(server.store.configs) == 3
+
+
+async def test_an_annotation_queue_holds_the_answers_once(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+    view = RunView(run)
+    places = [Place(trace_id="t", observation_id=f"o{n}") for n in range(3)]
+    assert make_queue(link(), "à relire", view.modes, places[:2]) == 2
+    assert make_queue(link(), "à relire", view.modes, places) == 1
+    (queue,) = server.store.queues.values()
+    assert len(queue["scoreConfigIds"]) == 2
+    held = server.store.queue_items[queue["id"]]
+    assert [(row["objectId"], row["objectType"]) for row in held] == [
+        (f"o{n}", "OBSERVATION") for n in range(3)
+    ]
+
+
+async def test_a_mode_that_is_no_longer_looked_for_is_unscored_not_deleted(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    publish(link(), run, NAME)
+
+    class Renamed(Wrong):
+        version = "2"
+        modes = (FailureMode(name="false", title="False", definition="Says FAUX."),)
+
+        async def evaluate(self, subject: Any) -> Any:
+            raise RuntimeError("nothing to say")
+
+    await score_run(run, [Renamed(), Shy()], Studies(run.snapshot()))
+    receipt = publish(link(), run)
+    assert receipt.complete, str(receipt)
+    assert scores(server, "wrong") == ["unscored"] * CASES
+    assert comments(server, "wrong") == {"wrong is no longer looked for"}
+    assert server.store.deletions == []
+    assert publish(link(), run).sent_scores == 0
+
+
+async def test_answers_to_label_go_to_a_queue_once_the_run_is_there(
+    link: Link, server: LangfuseServer, run: RunFolder
+) -> None:
+    modes, outputs = RunView(run).modes, list(run.outputs())[:2]
+    with pytest.raises(UsageError, match="publish it first"):
+        queue_answers(run, "à relire", modes, outputs)
+    publish(link(), run, NAME)
+    assert queue_answers(run, "à relire", modes, outputs) == 2
+    tasks = {row["id"] for row in roots(server)}
+    (held,) = server.store.queue_items.values()
+    assert {row["objectId"] for row in held} <= tasks

@@ -126,10 +126,15 @@ EVALUATORS = (Wrong(), Shy())
 MISSING = {"output": None, "state": OutputState.MISSING}
 
 
-async def audit(data: Snapshot, root: Path, name: str | None = None) -> RunFolder:
+async def audit(
+    data: Snapshot,
+    root: Path,
+    name: str | None = None,
+    evaluators: Sequence[Evaluator] = EVALUATORS,
+) -> RunFolder:
     """A local run, made with no Langfuse."""
     folder = create_run(data, kind="audit", name=name, root=root)
-    await run_experiment(folder, data.cases(), recorded, EVALUATORS, Studies(data), concurrency=4)
+    await run_experiment(folder, data.cases(), recorded, evaluators, Studies(data), concurrency=4)
     return folder
 
 

@@ -1,21 +1,21 @@
 """Labels out of Langfuse: the annotation scores that people gave to a run's traces."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from datetime import datetime
-from typing import Any
 
 from pydantic import ValidationError
 
 from ancrage.calibration.labels import Label, Labels, hash_of, latest
-from ancrage.errors import describe
+from ancrage.domain import FailureMode, Output
+from ancrage.errors import UsageError, describe
+from ancrage.langfuse.configs import make_queue
 from ancrage.langfuse.connection import Connection, connect
 from ancrage.langfuse.items import item_id
+from ancrage.langfuse.reads import scores
 from ancrage.langfuse.receipt import published_target
 from ancrage.langfuse.target import KEY, Target, place
-from ancrage.runs import RunView
-
-PAGE = 100
+from ancrage.program import called
+from ancrage.runs import RunFolder, RunView
 
 
 def read_annotations(view: RunView, connection: Connection | None = None) -> Labels:
@@ -34,26 +34,27 @@ def read_annotations(view: RunView, connection: Connection | None = None) -> Lab
     modes = {mode.name for mode in view.modes}
     answers = _traces(view)
     labels, refused = [], []
-    for score in _annotations(connection):
-        trace = _trace_of(score)
-        if score["name"] not in modes or trace not in answers:
+    fields = "details,subject,annotation"
+    for score in scores(connection, source="ANNOTATION", fields=fields):
+        if score.name not in modes or score.trace_id not in answers:
             continue
-        case_id, digest = answers[trace]
-        where = f"score {score['id']} ({score['name']}, {case_id})"
-        author = score.get("authorUserId")
-        if not author:
+        case_id, digest = answers[score.trace_id]
+        where = f"score {score.id} ({score.name}, {case_id})"
+        if not score.author_user_id:
             refused.append(f"{where}: no author: written by a program, not by a person")
             continue
         try:
             labels.append(
-                Label(
-                    case_id=case_id,
-                    mode=score["name"],
-                    label=score["value"],
-                    annotator=author,
-                    note=score.get("comment"),
-                    answer_hash=digest,
-                    time=datetime.fromisoformat(score["timestamp"]),
+                Label.model_validate(
+                    {
+                        "case_id": case_id,
+                        "mode": score.name,
+                        "label": score.value,
+                        "annotator": score.author_user_id,
+                        "note": score.comment,
+                        "answer_hash": digest,
+                        "time": score.timestamp,
+                    }
                 )
             )
         except ValidationError as error:
@@ -62,22 +63,34 @@ def read_annotations(view: RunView, connection: Connection | None = None) -> Lab
     return latest(labels, tuple(refused))
 
 
-def _annotations(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Every annotation score of the project, page by page."""
-    query = {"limit": PAGE, "source": "ANNOTATION", "fields": "details,subject,annotation"}
-    cursor = None
-    while True:
-        answer = connection.get("/v3/scores", {**query, **({"cursor": cursor} if cursor else {})})
-        yield from answer["data"]
-        cursor = answer["meta"].get("cursor")
-        if not cursor:
-            return
+def queue_answers(
+    folder: RunFolder, name: str, modes: Sequence[FailureMode], outputs: Iterable[Output]
+) -> int:
+    """Put answers of a published run into the annotation queue ``name`` of Langfuse, made where
+    there is none; people score each of ``modes`` there. Returns how many were added.
+
+    Raises:
+        UsageError: the run is not in Langfuse, or the keys may not make what a queue needs.
+        LangfuseError: Langfuse refuses, or cannot be reached.
+    """
+    target = _target(folder)
+    if target is None:
+        again = called(f"publish {folder.path.name}")
+        raise UsageError(f"run {folder.path.name} is not in Langfuse; publish it first: {again}")
+    run = folder.run
+    places = [place(target, run, item_id(target.dataset, o.case_id), o) for o in outputs]
+    with closing(connect()) as connection:
+        return make_queue(connection, name, modes, places)
+
+
+def _target(folder: RunFolder) -> Target | None:
+    made_on = folder.run.details.get(KEY)
+    return Target.model_validate(made_on) if made_on else published_target(folder)
 
 
 def _traces(view: RunView) -> dict[str, tuple[str, str | None]]:
     """Case and answer by the trace that shows it."""
-    made_on = view.run.details.get(KEY)
-    target = Target.model_validate(made_on) if made_on else published_target(view.folder)
+    target = _target(view.folder)
     found: dict[str, tuple[str, str | None]] = {}
     for item in view.items():
         about = item.case.id, hash_of(item.output)
@@ -87,9 +100,3 @@ def _traces(view: RunView) -> dict[str, tuple[str, str | None]]:
             where = place(target, view.run, item_id(target.dataset, item.case.id), item.output)
             found[where.trace_id] = about
     return found
-
-
-def _trace_of(score: dict[str, Any]) -> str | None:
-    subject = score.get("subject") or {}
-    found = subject.get("id") if subject.get("kind") == "trace" else subject.get("traceId")
-    return str(found) if found else None

@@ -168,6 +168,8 @@ def calibrate(
         "disagreements": "First the answers on which judges, repeats or scorings differ, so that "
         "few labels tell more; calibrate weighs them by the chance that each had.",
         "limit": "Stop after this many answers (default: all of them).",
+        "langfuse": "Put them into this annotation queue of Langfuse instead; calibrate --langfuse "
+        "reads the labels given there.",
         "port": "Port on this machine (default: any free one).",
         "open": "Open the page in the browser.",
     }
@@ -179,6 +181,7 @@ def label(
     out: str = "",
     disagreements: bool = False,
     limit: Count | None = None,
+    langfuse: str = "",
     port: Port = 0,
     open: bool = False,
 ) -> ExitCode:
@@ -200,7 +203,15 @@ def label(
     name = annotator or getpass.getuser()
     path = Path(out) if out else Path("labels") / f"{name}.jsonl"
     wanted = [each.strip() for each in modes.split(",") if each.strip()]
-    desk = Desk.of(find_run(run), path, name, wanted, limit, disagreements=disagreements)
+    folder = find_run(run)
+    desk = Desk.of(folder, path, name, wanted, limit, disagreements=disagreements)
+    if langfuse:
+        from ancrage.calibration.annotations import queue_answers
+
+        asked = [mode.plain for mode, _ in desk.modes]
+        added = queue_answers(folder, langfuse, asked, desk.outputs)
+        console().print(f"{langfuse}: {added} answers added", markup=False)
+        return ExitCode.OK
     with serve(desk, port) as server:
         console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
         if open:

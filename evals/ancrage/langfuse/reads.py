@@ -37,6 +37,8 @@ class ScoreRow(_Row):
     metadata: dict[str, Any] | None = None
     timestamp: AwareDatetime | None = None
     subject: dict[str, str] | None = None
+    author_user_id: str | None = None
+    """Who annotated; only where it was asked for."""
 
     @property
     def number(self) -> float | None:
@@ -170,7 +172,7 @@ def scores(connection: Connection, **where: str) -> Iterator[ScoreRow]:
     No other listing has them: the scores inside an experiment or its items come without comment
     and metadata.
     """
-    return _rows(connection, "/v3/scores", ScoreRow, {**where, "fields": "details,subject"})
+    return _rows(connection, "/v3/scores", ScoreRow, {"fields": "details,subject", **where})
 
 
 def scores_of_traces(
