@@ -103,7 +103,7 @@ def test_without_configuration_or_data_it_says_what_is_missing(name: str, tmp_pa
         assert ended.stderr.startswith(f"{name}: ")
 
 
-ALONE: dict[str, tuple[int, ...]] = {"history": (0, 2), "runs": (0, 2), "doctor": (0, 2)}
+ALONE: dict[str, tuple[int, ...]] = {"demo": (0,), "doctor": (0,), "plan": (0,), "prove": (0, 2)}
 """Commands that have something to say of an empty folder, with their exit statuses."""
 
 
@@ -191,7 +191,7 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("experimnt",), "did you mean experiment?"),
+        (("experimnt",), "did you mean experiment"),
         (("--lits",), "no option '--lits'"),
         (("experiment", "--snapshto", "x"), "--snapshot"),
         (("experiment", "--limit", "0"), "--limit"),
@@ -215,7 +215,10 @@ def test_alone_it_shows_what_people_do_in_the_order_they_do_it(
     clean(ended, 0)
     places = [ended.stdout.index(f"\n  {name} ") for name in COMMANDS]
     assert len(set(places)) == len(COMMANDS)
-    day = [ended.stdout.index(f"\n  {n} ") for n in ("snapshot", "experiment", "report", "show")]
+    day = [
+        ended.stdout.index(f"\n  {n} ")
+        for n in ("init", "snapshot", "experiment", "report", "show")
+    ]
     assert day == sorted(day)
     assert day[-1] <= min(place for place in places if place not in day[:-1] and place >= day[-1])
 

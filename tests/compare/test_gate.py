@@ -442,6 +442,6 @@ def test_a_baseline_of_older_evaluators_says_how_to_renew_it(tmp_path: Path) -> 
     write_baseline("main", (results({"x": [0.0] * 100}, name="old-run"),), tmp_path)
     found = gate(results({"x": [0.0] * 100}, version="2"), read_baseline("main", tmp_path)[0])
     assert any(
-        "invoke score old-run, then invoke gate old-run --save main" in check.message
+        "ancrage score old-run, then ancrage gate old-run --save main" in check.message
         for check in found.of(Outcome.UNKNOWN)
     )

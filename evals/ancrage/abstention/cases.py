@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, V
 from ancrage.abstention.rows import Row, read_rows
 from ancrage.domain import Frozen, JsonValue
 from ancrage.errors import UsageError
+from ancrage.program import called
 
 CaseId = StrictInt | StrictStr
 
@@ -125,7 +126,7 @@ def read_cases(path: Path) -> CaseFile:
     file = check_cases(path)
     if file.faults:
         others = len(file.faults) - 1
-        more = f" (and {others} more: invoke qa-check {path})" if others else ""
+        more = f" (and {others} more: {called('qa-check')} {path})" if others else ""
         raise UsageError(file.faults[0] + more)
     return file
 

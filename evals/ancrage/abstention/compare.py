@@ -4,6 +4,7 @@ from ancrage.abstention.cases import CaseId
 from ancrage.abstention.model import QAEvaluation, Result
 from ancrage.domain import Frozen
 from ancrage.errors import UsageError
+from ancrage.program import called
 from ancrage.stats import difference_interval, mcnemar
 
 
@@ -51,7 +52,7 @@ def compare_answers(first: QAEvaluation, second: QAEvaluation) -> Paired:
     if first.rule != second.rule:
         raise UsageError(
             f"judged by different rules ({_rule(first)} and {_rule(second)}); "
-            "judge one again with: invoke qa-score"
+            f"judge one again with: {called('qa-score')}"
         )
     pairs, unpaired = _pairs(first, second)
     if not pairs:

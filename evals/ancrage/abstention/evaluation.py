@@ -25,6 +25,7 @@ from ancrage.abstention.model import (
 from ancrage.abstention.verdict import UNSCORED, Cause, Rule
 from ancrage.domain import OutputState
 from ancrage.errors import UsageError, describe
+from ancrage.program import called
 from ancrage.stats import wilson
 
 EVALUATION = "evaluation.json"
@@ -102,7 +103,9 @@ def read_evaluation(path: Path) -> QAEvaluation:
     try:
         return QAEvaluation.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}; make one with: invoke qa") from None
+        raise UsageError(
+            f"{path}: {error.strerror or error}; make one with: {called('qa')}"
+        ) from None
     except ValidationError as error:
         raise UsageError(f"{path}: {describe(error)}") from None
 

@@ -32,12 +32,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "compare": "compare",
         "gate": "compare",
         "history": "compare",
-        "prove": "prove",
         "plan": "compare",
-    },
-    "To begin with": {
-        "demo": "start",
-        "doctor": "start",
     },
     "Runs": {
         "runs": "runs",
@@ -47,6 +42,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "push": "langfuse",
         "pull": "langfuse",
         "publish": "langfuse",
+    },
+    "This installation": {
+        "doctor": "start",
+        "demo": "start",
+        "prove": "prove",
     },
 }
 """Each command with the module of this package that declares it, by what people come to do."""

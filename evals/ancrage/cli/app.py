@@ -39,7 +39,7 @@ def main() -> None:
         except OSError as error:
             # Nobody can be told when it is standard error that takes nothing any more.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            if stream is sys.stdout:
+            if stream is sys.stdout and code == ExitCode.OK:
                 say(f"standard output: {error.strerror}")
                 code = code or ExitCode.INCOMPLETE
     sys.exit(code)

@@ -195,7 +195,7 @@ def plan(
     alpha: Share = 0.05,
     power: Share = 0.8,
 ) -> None:
-    """Say how many cases, repeats and human labels it takes to see a change."""
+    """Say how many cases and labels it takes to see a change."""
     from ancrage.compare.planning import check, planned
     from ancrage.report.terminal import console, show
 

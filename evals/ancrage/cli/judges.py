@@ -34,7 +34,7 @@ OPTIONS = {
         "run": "Run whose judges to calibrate: its id, its beginning, its folder, or 'latest'.",
         "labels": "File of human labels, CSV or JSONL; can be repeated (several annotators).",
         "langfuse": "Take the labels from annotation scores in Langfuse.",
-        "random-sample": "The labelled answers are a random sample of the run's, as 'invoke label' "
+        "random-sample": "The labelled answers are a random sample of the run's, as label "
         "gives them: corrected rates then come from PPI++ (default: no, Rogan–Gladen).",
         "split": "Side to measure on: held-out, train, or both (default: held-out). Tune "
         "definitions on train alone.",

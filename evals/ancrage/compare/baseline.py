@@ -15,6 +15,7 @@ from ancrage.compare.results import Anchoring, Group, Mode, Origin, Results
 from ancrage.domain import Frozen, OutputState, RunState
 from ancrage.errors import UsageError
 from ancrage.files import read_model, write_atomic
+from ancrage.program import called
 
 FOLDER = "baselines"
 
@@ -108,7 +109,7 @@ def read_baseline(name: str, root: Path) -> Group:
     path = baseline_path(name, root)
     if not path.exists():
         raise UsageError(
-            f"no baseline {name!r} ({path}); record one: invoke gate RUN --save {name}"
+            f"no baseline {name!r} ({path}); record one: {called('gate RUN --save')} {name}"
         )
     baseline = read_model(path, Baseline)
     listed = [(case, study) for study, cases in baseline.studies.items() for case in cases]

@@ -15,6 +15,7 @@ from ancrage.compare.pairing import common_cases, outcomes, side
 from ancrage.compare.policy import DOUBT, Policy
 from ancrage.compare.results import Group
 from ancrage.domain import Frozen, OutputState, RunState
+from ancrage.program import called
 from ancrage.stats.intervals import Floats
 
 
@@ -112,7 +113,7 @@ def mode_checks(
 ) -> Iterator[Check]:
     """For each mode: enough cases scored, the rate below its ceiling, few flips."""
     if not modes:
-        message = "no failure mode was scored: invoke score"
+        message = f"no failure mode was scored: {called('score')}"
         yield Check(name="coverage", mode=None, outcome=Outcome.UNKNOWN, message=message)
     for mode in modes:
         absent = [run.origin.id for run in candidate if mode not in run.modes]
@@ -193,7 +194,7 @@ def regressions(
             yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
     if not same_data(baseline, candidate):
         message = "the baseline was recorded on other data; record one on this snapshot: "
-        message += "invoke gate RUN --save NAME"
+        message += called("gate RUN --save NAME")
         yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
     # A run that stopped half-way may have been stopped because of what someone saw.
     growing = policy.repeated_looks or any(
@@ -223,7 +224,9 @@ def _renewal(policy: Policy, baseline: Group, found: ModeComparison) -> str:
     if baseline[0].view is not None or found.mode not in baseline[0].modes:
         return ""
     name, run = policy.baseline, baseline[0].origin.id
-    return f"; renew the baseline: invoke score {run}, then invoke gate {run} --save {name}"
+    return (
+        f"; renew the baseline: {called('score')} {run}, then {called('gate')} {run} --save {name}"
+    )
 
 
 def _regression(policy: Policy, found: ModeComparison, seen: Look | None, renewal: str) -> Check:

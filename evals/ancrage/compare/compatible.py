@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ancrage.compare.model import Note
 from ancrage.compare.results import Group
 from ancrage.domain import OutputState, RunState
+from ancrage.program import called
 
 
 def compatibility(first: Group, second: Group) -> tuple[Note, ...]:
@@ -29,7 +30,7 @@ def version_problem(first: Group, second: Group, mode: str) -> str | None:
     if len(set(versions)) == 1:
         return None
     old, new = versions[0], next(each for each in versions if each != versions[0])
-    return f"scored by {old} and by {new}; score both runs with one version: invoke score RUN"
+    return f"scored by {old} and by {new}; score both runs with one version: {called('score RUN')}"
 
 
 def same_data(first: Group, second: Group) -> bool:

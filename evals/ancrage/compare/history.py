@@ -16,6 +16,7 @@ from ancrage.compare.pairing import outcomes, side, unit_codes
 from ancrage.compare.results import Results, read_results
 from ancrage.domain import RunState
 from ancrage.errors import UsageError
+from ancrage.program import called
 from ancrage.report.text import line
 from ancrage.runs import RUNS, list_runs
 from ancrage.stats.units import FEWEST
@@ -45,7 +46,7 @@ def read_history(
     folders = [each for each in list_runs(root) if kind in (None, each.run.kind)]
     if not folders:
         what = f"{kind} run" if kind else "run"
-        raise UsageError(f"no {what} in {root}/; make one: invoke experiment")
+        raise UsageError(f"no {what} in {root}/; make one: {called('experiment')}")
     read, unreadable = [], []
     for folder in folders[-last:]:
         try:

@@ -22,6 +22,7 @@ from ancrage.compare.model import (
     held_regressions,
     label,
 )
+from ancrage.program import called
 from ancrage.report.text import difference, excerpt, line
 
 CASES_SHOWN = 5
@@ -85,7 +86,7 @@ def _parts(
     if silent:
         yield Text(f"No failure on either side, all scored: {', '.join(silent)}", "green")
     if not comparison.modes:
-        yield Text("No failure mode was scored on either side: invoke score", "yellow")
+        yield Text(f"No failure mode was scored on either side: {called('score')}", "yellow")
     yield from _anchors(comparison)
     over = "modes" if comparison.family == 1 else f"modes of {comparison.family} comparisons"
     yield Text(
