@@ -67,11 +67,12 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
 
 
 def say(message: str) -> None:
-    """One line on standard error; nothing in it acts as a command to the terminal."""
+    """One line on standard error; no secret is in it, nor a command to the terminal."""
+    from ancrage.redact import redact
     from ancrage.report.text import line
 
     if sys.stderr:
-        sys.stderr.write(line(message) + "\n")
+        sys.stderr.write(line(redact(message)) + "\n")
         sys.stderr.flush()
 
 
@@ -86,9 +87,10 @@ def keep_traceback(name: str) -> str:
     from datetime import UTC, datetime
 
     from ancrage import __version__
+    from ancrage.redact import redact
 
     head = f"ancrage {__version__}, Python {sys.version}\n{sys.argv}\n\n"
-    text = (head + traceback.format_exc()).encode("utf-8", "backslashreplace")
+    text = redact(head + traceback.format_exc()).encode("utf-8", "backslashreplace")
     stem = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{name}-"
     for folder in (Path(".ancrage", "errors"), Path(tempfile.gettempdir())):
         with contextlib.suppress(OSError):
