@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from ancrage.compare.baseline import read_baseline, write_baseline
 from ancrage.compare.gate import Decision, Outcome, decide
-from ancrage.compare.growing import dispatch_order, look
+from ancrage.compare.growing import dispatch_order, in_dispatch_order, look
 from ancrage.compare.policy import Ignore, Policy, load_policy
 from ancrage.compare.results import Anchoring, Results
 from ancrage.config import Config
@@ -21,7 +21,7 @@ from ancrage.domain import OutputState, RunState
 from ancrage.errors import ExitCode, UsageError
 from ancrage.runs import NOT_RUN
 from ancrage.stats import swap_evidence
-from tests.compare.runs import results
+from tests.compare.runs import results, world
 
 TODAY = date(2026, 6, 1)
 
@@ -445,3 +445,11 @@ def test_a_baseline_of_older_evaluators_says_how_to_renew_it(tmp_path: Path) -> 
         "ancrage score old-run, then ancrage gate old-run --save main" in check.message
         for check in found.of(Outcome.UNKNOWN)
     )
+
+
+def test_a_snapshot_is_sent_out_in_the_order_of_dispatch(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 30, studies=5)
+    sent = list(in_dispatch_order(data))
+    assert [case.id for case in sent] == dispatch_order([(c.id, c.study_id) for c in data.cases()])
+    studies = [case.study_id for case in sent]
+    assert sum(a != b for a, b in pairwise(studies)) == 4

@@ -5,16 +5,20 @@ slow. What counts is therefore the order in which cases were *sent out*, fixed b
 and of that the beginning in which every case has ended.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ancrage.compare.pairing import outcomes
 from ancrage.compare.results import Group
 from ancrage.stats import exchanges, swap_evidence
+
+if TYPE_CHECKING:
+    from ancrage.domain import Case
+    from ancrage.snapshot import Snapshot
 
 
 class Look(NamedTuple):
@@ -82,3 +86,9 @@ def look(
         before, after = (outcomes(side, mode, cases) for side in (first, second))
         p = min(1.0, 2 * swap_evidence(exchanges(before, after, units)))
     return Look(p, len(kept), sum(ended))
+
+
+def in_dispatch_order(snapshot: "Snapshot") -> Iterator["Case"]:
+    """The cases of a snapshot in the order of ``dispatch_order``."""
+    names = dispatch_order([(case.id, case.study_id) for case in snapshot.cases()])
+    return (snapshot.case(name) for name in names)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from ancrage.config import Config
+from ancrage.compare.growing import in_dispatch_order
+from ancrage.compare.policy import load_policy
+from ancrage.config import Config, load
 from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
 from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
@@ -179,6 +181,7 @@ def start(
     taken = {folder.path.name for folder in list_runs()}
     if clash := [each for each in names if label(each) in taken]:
         raise UsageError(f"run {clash[0]!r} exists already: --resume {clash[0]}, or another name")
+    hashed = load_policy(load()).repeated_looks
     return [
         create_run(
             session.snapshot,
@@ -187,7 +190,11 @@ def start(
             group=group,
             repeat=number,
             parameters=parameters,
-            details={"replay": session.plan.model_dump(mode="json"), **details(each)},
+            details={
+                "replay": session.plan.model_dump(mode="json"),
+                "hashed_order": hashed,
+                **details(each),
+            },
         )
         for number, each in enumerate(names)
     ]
@@ -324,10 +331,12 @@ async def carry_out(
                 session.assistant, llm, session.tier, session.settings, folder.run.repeat
             )
         before = dict(llm.counts)
+        hashed = bool(folder.run.details.get("hashed_order"))
+        data = session.snapshot
         with follow(folder) as on_item:
             run = await run_experiment(
                 folder,
-                session.snapshot.cases(),
+                in_dispatch_order(data) if hashed else data.cases(),
                 produce,
                 evaluators,
                 sources,

@@ -10,7 +10,7 @@ from ancrage.stats.intervals import Floats, Units
 FEWEST_ROWS = 8
 """A slice, and what lies outside of it, has at least so many rows."""
 FEWEST_FAILING = 3
-"""And so many of those in it fail."""
+"""And so many of those in it fail, to be shown."""
 _DRAWS = 999
 _WITHIN = 0.25
 """A slice of which at least this share of the spread lies within studies is tested there."""
@@ -55,7 +55,8 @@ def scan(
     inside = members.T.astype(np.float64) @ scored
     failing = members.T.astype(np.float64) @ known
     total = scored.sum(axis=0)
-    open_ = (inside >= FEWEST_ROWS) & (total - inside >= FEWEST_ROWS) & (failing >= FEWEST_FAILING)
+    # What is looked at may not depend on what fails; what is shown may.
+    open_ = (inside >= FEWEST_ROWS) & (total - inside >= FEWEST_ROWS)
     own = np.zeros(slices, dtype=np.bool_) if is_study is None else is_study
     within = ~own & (_within(members, studies) >= _WITHIN)
     between = ~own & ~within
@@ -81,7 +82,7 @@ def scan(
             residuals = _sums(residuals, blocks, count)
             strata = np.zeros(count, dtype=np.intp)
         z[at], p[at] = _largest(rows, residuals, strata, open_[at], len(families))
-    return Scan(z, np.where(open_, p, 1.0), int(open_.sum()))
+    return Scan(z, np.where(open_ & (failing >= FEWEST_FAILING), p, 1.0), int(open_.sum()))
 
 
 def _within(members: Bools, studies: Units) -> Floats:
