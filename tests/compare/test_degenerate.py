@@ -13,8 +13,8 @@ from ancrage.compare.policy import Policy
 from ancrage.compare.results import Results, read_results
 from ancrage.config import Config
 from ancrage.domain import Answer, Case, Output, OutputState
-from ancrage.llm.recorded import recorded
 from ancrage.runs import create_run, run_experiment
+from ancrage.runs.steps import recorded
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
 
