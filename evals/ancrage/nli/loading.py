@@ -152,7 +152,7 @@ def faster_format(network: Any) -> tuple[Any, Literal["float32", "bfloat16"]]:
 
     ids = torch.full((8, min(64, network.config.max_position_embeddings)), 1)
     half = copy.deepcopy(network).to(torch.bfloat16)
-    full, short = (_batch_seconds(each, ids) for each in (network, half))
+    full, short = (_batch_seconds(tried, ids) for tried in (network, half))
     return (half, "bfloat16") if short < 0.9 * full else (network, "float32")
 
 

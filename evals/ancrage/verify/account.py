@@ -16,9 +16,9 @@ def account_of_claims(scoring: ScoringFolder) -> Text | None:
     states: Counter[str] = Counter()
     best = worst = 0.0
     for entry in scoring.scored():
-        for each in entry.evaluations:
-            details: dict[str, Any] = each.details
-            if each.evaluator != NAME or "counts" not in details:
+        for evaluation in entry.evaluations:
+            details: dict[str, Any] = evaluation.details
+            if evaluation.evaluator != NAME or "counts" not in details:
                 continue
             claims.update(details["counts"])
             states[details["state"]] += 1
@@ -26,7 +26,7 @@ def account_of_claims(scoring: ScoringFolder) -> Text | None:
     answers = states.total()
     if not answers:
         return None
-    sums = " + ".join(f"{claims[each]} {each}" for each in Verdict)
+    sums = " + ".join(f"{claims[verdict]} {verdict}" for verdict in Verdict)
     words = f"\nClaims: {claims['claims']} in {answers} answers = {sums}."
     if left := states[State.PARTIAL] + states[State.UNSCORED]:
         words += (

@@ -49,7 +49,7 @@ class Context:
     @cached_property
     def plain(self) -> dict[str, Evidence]:
         """Sentences by their plain words, for figures and verbatim claims."""
-        return {plain(each.passage.text): each for each in reversed(self.sentences)}
+        return {plain(sentence.passage.text): sentence for sentence in reversed(self.sentences)}
 
     @cached_property
     def results(self) -> tuple[Figure, ...]:

@@ -142,9 +142,9 @@ def recorded_context(run: Subject) -> list[str]:
     """
     texts = run.case.metadata.get("context") or []
     texts = [texts] if isinstance(texts, str) else texts
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise UsageError(f"case {run.case.id}: context must be a list of texts")
-    return [str(each) for each in texts]
+    return [str(text) for text in texts]
 
 
 def locate(passage: str, context: Sequence[ContextItem]) -> Evidence | None:

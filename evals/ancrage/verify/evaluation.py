@@ -32,14 +32,14 @@ def evaluation_of(result: Verification, text: str, evaluator: str, version: str)
     Every mode is unscored as soon as one claim has no verdict; the findings there are, are kept.
     The context and the prompts, which the run record has already, are left out of the details.
     """
-    wrong = [each for each in result.verdicts if each.verdict.hallucinated]
+    wrong = [verdict for verdict in result.verdicts if verdict.verdict.hallucinated]
     findings = tuple(
         _finding(Passage.of(text, claim.start, claim.end), verdict, result)
         for claim, verdict in zip(result.claims, result.verdicts, strict=True)
         if verdict.verdict.hallucinated
     )
     counts = {
-        mode.name: sum(mode in (HALLUCINATED, _FOUND.get(each.verdict)) for each in wrong)
+        mode.name: sum(mode in (HALLUCINATED, _FOUND.get(verdict.verdict)) for verdict in wrong)
         for mode in MODES
     }
     if result.state in (State.PARTIAL, State.UNSCORED):
@@ -51,7 +51,7 @@ def evaluation_of(result: Verification, text: str, evaluator: str, version: str)
             mode="json", exclude={"context", "prompts", "usage"}, exclude_defaults=True
         ),
         "counts": dict(result.counts),
-        "prompts": [{"step": each.step, "version": each.version} for each in result.prompts],
+        "prompts": [{"step": prompt.step, "version": prompt.version} for prompt in result.prompts],
     }
     return Evaluation(
         evaluator=evaluator,
@@ -67,7 +67,7 @@ def _why(result: Verification) -> str:
     """In like words for like reasons, which reports count; how many claims is in the details."""
     if result.problem:
         return result.problem
-    left = next(each for each in result.verdicts if each.verdict is Verdict.UNSCORED)
+    left = next(verdict for verdict in result.verdicts if verdict.verdict is Verdict.UNSCORED)
     return f"a claim has no verdict: {left.reason}"
 
 

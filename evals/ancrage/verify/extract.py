@@ -117,15 +117,15 @@ class LLMExtractor:
             )
         claims, notes = _anchored(reply.value.entries, run.text, call.mark)
         left_out = [
-            each
-            for each in known
-            if not any(each.start < c.end and c.start < each.end for c in claims)
+            claim
+            for claim in known
+            if not any(claim.start < c.end and c.start < claim.end for c in claims)
         ]
         if left_out:
             notes.append(
                 f"{len(left_out)} claims left out by the model, kept as the rules cut them"
             )
-        merged = sorted([*claims, *left_out], key=lambda each: (each.start, each.end))
+        merged = sorted([*claims, *left_out], key=lambda claim: (claim.start, claim.end))
         return Extraction(tuple(merged), self.version, (prompt,), reply.usage, tuple(notes))
 
 

@@ -96,7 +96,9 @@ class ClaimVerdict(Frozen):
     @property
     def disagreement(self) -> bool:
         """Whether two verifiers gave different verdicts."""
-        said = {each.verdict for each in self.opinions if each.verdict is not Verdict.UNSCORED}
+        said = {
+            opinion.verdict for opinion in self.opinions if opinion.verdict is not Verdict.UNSCORED
+        }
         return len(said) > 1
 
 

@@ -87,8 +87,8 @@ class Verification(Frozen):
     @property
     def counts(self) -> dict[str, int]:
         """``claims`` and one entry a verdict; they add up."""
-        found = Counter(each.verdict for each in self.verdicts)
-        return {"claims": len(self.claims), **{str(each): found[each] for each in Verdict}}
+        found = Counter(verdict.verdict for verdict in self.verdicts)
+        return {"claims": len(self.claims), **{str(verdict): found[verdict] for verdict in Verdict}}
 
     @property
     def band(self) -> Band | None:
@@ -112,7 +112,9 @@ class Verification(Frozen):
 
     @model_validator(mode="after")
     def _follows_from_its_verdicts(self) -> Self:
-        if [each.statement for each in self.claims] != [each.statement for each in self.verdicts]:
+        if [claim.statement for claim in self.claims] != [
+            claim.statement for claim in self.verdicts
+        ]:
             raise ValueError("claims and verdicts are not one to one")
         expected = _conclude(self.verdicts, self.scale, self.empty, self.problem)
         for name, value in expected.items():
@@ -126,8 +128,8 @@ def _conclude(
 ) -> dict[str, Any]:
     """State, score, bounds and reason: the one place where they are made."""
     count = len(verdicts)
-    hallucinated = sum(each.verdict.hallucinated for each in verdicts)
-    unscored = sum(each.verdict is Verdict.UNSCORED for each in verdicts)
+    hallucinated = sum(verdict.verdict.hallucinated for verdict in verdicts)
+    unscored = sum(verdict.verdict is Verdict.UNSCORED for verdict in verdicts)
     if problem or (count and unscored == count):
         state = State.UNSCORED
     elif empty:
@@ -206,6 +208,6 @@ def _claims(count: int) -> str:
 
 
 def _listed(verdicts: Sequence[ClaimVerdict]) -> str:
-    named = [f"“{each.statement}” ({each.reason})" for each in verdicts[:_NAMED]]
+    named = [f"“{verdict.statement}” ({verdict.reason})" for verdict in verdicts[:_NAMED]]
     more = len(verdicts) - _NAMED
     return "; ".join([*named, *([f"and {more} more"] if more > 0 else [])])

@@ -55,7 +55,7 @@ class ClaimScorer:
         return {
             "extractor": self.extractor.version,
             "decision": decision_version() if self.code else "verifiers alone",
-            **{each.name: each.version for each in self.verifiers},
+            **{verifier.name: verifier.version for verifier in self.verifiers},
         }
 
     @property
@@ -132,7 +132,7 @@ class ClaimScorer:
     @property
     def tiers(self) -> dict[str, Tier]:
         """What models it calls, by purpose."""
-        return {self._purpose(each): each.tier for each in self._callers}
+        return {self._purpose(caller): caller.tier for caller in self._callers}
 
     async def plan(self, subject: Subject) -> dict[str, list[int]]:
         """The input tokens of each call that an output would take, by purpose; none is made.
@@ -143,17 +143,17 @@ class ClaimScorer:
         if isinstance(self.extractor, LLMExtractor):
             planned[self._purpose(self.extractor)] = [self.extractor.tokens(subject)]
         claims = claims_of(subject)
-        asked = [each for each in self.verifiers if isinstance(each, LLMVerifier)]
+        asked = [verifier for verifier in self.verifiers if isinstance(verifier, LLMVerifier)]
         context = await self._held_against(subject, claims) if claims and asked else ""
         if not isinstance(context, str):
-            for each in asked:
-                planned[self._purpose(each)] = [each.tokens(subject, claims, context)]
+            for verifier in asked:
+                planned[self._purpose(verifier)] = [verifier.tokens(subject, claims, context)]
         return planned
 
     @property
     def _callers(self) -> list[LLMVerifier | LLMExtractor]:
         every = (self.extractor, *self.verifiers)
-        return [each for each in every if isinstance(each, LLMVerifier | LLMExtractor)]
+        return [caller for caller in every if isinstance(caller, LLMVerifier | LLMExtractor)]
 
     def _purpose(self, caller: LLMVerifier | LLMExtractor) -> str:
         what = caller.name if isinstance(caller, LLMVerifier) else "claims"
@@ -201,8 +201,8 @@ class ClaimScorer:
         empty: bool = False,
     ) -> Verification:
         claims = found.claims if found else ()
-        spent = [found.usage if found else None, *(each.usage for each in said)]
-        usages = [each for each in spent if each]
+        spent = [found.usage if found else None, *(opinions.usage for opinions in said)]
+        usages = [usage for usage in spent if usage]
         return Verification.of(
             run_id=run.case.id,
             claims=claims,
@@ -213,10 +213,13 @@ class ClaimScorer:
             context=context,
             prompts=(
                 *(found.prompts if found else ()),
-                *(p for each in said for p in each.prompts),
+                *(p for opinions in said for p in opinions.prompts),
             ),
             versions=self.versions | ({"extractor": found.version} if found else {}),
-            notes=(*(found.notes if found else ()), *(n for each in said for n in each.notes)),
+            notes=(
+                *(found.notes if found else ()),
+                *(n for opinions in said for n in opinions.notes),
+            ),
             usage=add_usage(usages) if usages else None,
         )
 
@@ -288,8 +291,8 @@ def claim_scorer(
         listed = [] if model is None else [model]
     elif not (listed := list(model)):
         raise UsageError("no model given; None asks for code alone")
-    verifiers = tuple(_verifier(each, models) for each in listed)
-    names = [each.name for each in verifiers]
+    verifiers = tuple(_verifier(chosen, models) for chosen in listed)
+    names = [verifier.name for verifier in verifiers]
     if len(set(names)) < len(names):
         raise UsageError(f"two verifiers have the same name: {', '.join(names)}")
     return ClaimScorer(
