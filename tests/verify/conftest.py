@@ -7,7 +7,10 @@ import pytest
 from ancrage import config
 from ancrage.domain import CaseInput, ToolCall
 from tests.builders import case, snapshot
+from tests.nli.conftest import real_model, torch
 from tests.servers.openai_server import OpenAIServer
+
+__all__ = ["real_model", "torch"]
 
 QUOTED = "« L'appli est rapide, j'adore » [R-001, M-0001]."
 
