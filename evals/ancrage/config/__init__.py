@@ -3,7 +3,7 @@
 import os
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,12 +99,26 @@ def secret(name: str) -> str | None:
     Raises:
         UsageError: it holds a line break or another control character.
     """
-    from dotenv import dotenv_values
-
     from ancrage.redact import remember
 
-    value = os.environ.get(name) or dotenv_values(Path.cwd() / ".env").get(name) or ""
+    value = os.environ.get(name) or _dotenv().get(name) or ""
     value = value.strip() if "PUBLIC" in name else remember(value)
     if any(ord(character) < 32 or ord(character) == 127 for character in value):
         raise UsageError(f"{name}: a line break or control character within it; write it anew")
     return value or None
+
+
+def _dotenv() -> dict[str, str | None]:
+    """What the current folder's ``.env`` holds; read again only when it changes."""
+    path = Path.cwd() / ".env"
+    try:
+        return _read_dotenv(path, path.stat().st_mtime_ns)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=8)
+def _read_dotenv(path: Path, _changed: int) -> dict[str, str | None]:
+    from dotenv import dotenv_values
+
+    return dict(dotenv_values(path))
