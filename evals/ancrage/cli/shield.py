@@ -47,6 +47,7 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
     except KeyboardInterrupt:
         # Of a task that the interrupt ended, asyncio would print the traceback.
         logging.getLogger("asyncio").disabled = True
+        _end_workers()
         say(f"{name}: interrupted; what was done is kept{_going_on()}")
         return ExitCode.INCOMPLETE
     except OSError as error:
@@ -172,6 +173,13 @@ def take_no_more_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
+def _end_workers() -> None:
+    """Worker processes do not outlast the interrupt; what they were at is done again."""
+    if started := sys.modules.get("multiprocessing"):
+        for worker in started.active_children():
+            worker.kill()
+
+
 def _first(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGINT, _second)
     raise KeyboardInterrupt
@@ -180,4 +188,5 @@ def _first(_number: int, _frame: FrameType | None) -> None:
 def _second(_number: int, _frame: FrameType | None) -> None:
     words = f"stopped at once; what was written is kept{_going_on()}\n"
     os.write(2, words.encode("ascii", "replace"))
+    _end_workers()
     os._exit(ExitCode.INCOMPLETE)

@@ -8,6 +8,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -134,10 +135,18 @@ _state: _State
 def _start(job: Job) -> None:
     global _state
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C for all
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
     loaded = {(check.name, check.version): check for check in load_checks(job.config)}
     snapshot = open_snapshot(job.snapshot, verify=False)
     checks: list[Evaluator] = [loaded[wanted] for wanted in job.checks]
     _state = _State(Studies(snapshot, job.config), checks, job.seconds)
+
+
+def _end_with_the_parent() -> None:
+    """A parent that is killed cannot tell its workers to end."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _work(chunk: list[Lines]) -> list[Done]:
