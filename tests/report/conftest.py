@@ -60,7 +60,7 @@ STUDY = Study(
         Message(
             id="M-0001",
             respondent_id="R-001",
-            text="Je prends le bus tous les matins, sauf le vendredi.",
+            text="Je prends le bus tous les matins, même le vendredi.",
             question_ref="Q1",
             language="fr",
         ),
@@ -207,7 +207,7 @@ ANGRY = (
     "voir aussi [Q9].\n\nD'autres s'y tiennent : « Je prends le bus tous les matins » "
     "[R-001, M-0001]."
 )
-CLEAN = "Les répondants prennent le bus : « tous les matins, sauf le vendredi » [R-001, M-0001]."
+CLEAN = "Les répondants prennent le bus : « tous les matins, même le vendredi » [R-001, M-0001]."
 HOSTILE = (
     "<script>window.broken = 1</script></script><!-- ]]> <img src=x onerror='window.broken = 1'> "
     "[bold red]rich[/bold red] [link=file:///etc/passwd]x[/link] {{ 7 * 7 }} &amp; &lt;b&gt; "

@@ -114,7 +114,7 @@ def test_show_gives_the_tier_the_difference_and_the_source(run: RunFolder) -> No
     assert " 1   non_verbatim_quote  T4 altered" in text
     assert "Le bus de 7 h [-40-]{+45+} est toujours plein" in text
     assert "R-001, M-0002 · Q2" in text
-    assert "before (M-0001): Je prends le bus tous les matins, sauf le vendredi." in text
+    assert "before (M-0001): Je prends le bus tous les matins, même le vendredi." in text
     assert "after (M-0004): Rien d'autre, merci !" in text
     assert "Quotes that passed" in text
     assert "T0 verbatim" in text
@@ -272,3 +272,17 @@ def test_no_name_is_in_pieces_at_any_width(
         assert row.mode.name in text
         if row.scored:
             assert f"{row.failing}/{row.scored} = " in text
+
+
+def test_why_shows_how_an_answer_was_read(project: Path) -> None:
+    text = (
+        "« Je prends le bus tous les matins » [R-001, M-0001]. Le thème « lent » [Q2] revient, "
+        "dit <src ref='M-9'>."
+    )
+    make_run(project, [case("alpha", text)])
+    told = " ".join(invoke(project, "show", "alpha", "--why").stdout.split())
+    assert "Citations read: 2" in told
+    assert "R-001 wrote M-0001" in told
+    assert "right after" in told
+    assert "lent theme" in told
+    assert "message = 'M[-_.:#]?" in told

@@ -472,7 +472,8 @@ class _Reader:
             rule = "right after"
             if ids is None and block:
                 start = candidates[index - 1].end if index else 0
-                start = max(block.start, start)
+                last = bisect_left(self.starts, quote.start) - 1
+                start = max(block.start, start, self.found[last].end if last >= 0 else 0)
                 ids = brackets.bare_before(self.text, self.folded, start, quote.start, self.grammar)
                 rule = "leads to it"
             if ids is None and quote.family == ">":

@@ -55,6 +55,8 @@ class _Level:
     opener: _Mark | None = None
     straight: list[_Mark] = field(default_factory=list)
     curly: list[_Mark] = field(default_factory=list)
+    facing: list[int] = field(default_factory=list)
+    """Curly double marks that open and have no curly partner: a straight one can close them."""
 
 
 _CLOSES = {
@@ -92,7 +94,8 @@ def quotes_in(text: str, spans: Sequence[Block]) -> Parsed:
     unpaired: list[int] = []
     for marks in _by_block(text, spans):
         strong, alone = _strong_pairs(marks)
-        weak, left = _weak_pairs(text, marks, strong)
+        weak, left = _weak_pairs(text, marks, strong, set(alone))
+        alone = [at for at in alone if at not in weak]
         pairs = strong | weak
         left = sorted((*alone, *left))
         if len(left) > 1:
@@ -191,7 +194,7 @@ def _strong_pairs(marks: list[_Mark]) -> tuple[dict[int, int], list[int]]:
 
 
 def _weak_pairs(
-    text: str, marks: list[_Mark], strong: dict[int, int]
+    text: str, marks: list[_Mark], strong: dict[int, int], left: set[int]
 ) -> tuple[dict[int, int], list[int]]:
     """The same for marks with other uses, within the structure of the ``strong`` pairs."""
     pairs: dict[int, int] = {}
@@ -205,7 +208,13 @@ def _weak_pairs(
         elif mark.at in closing:
             while (shut := levels.pop()).opener and shut.opener.at not in strong:
                 alone.append(shut.opener.at)
+        elif mark.at in left:
+            if mark.character in "“„‟":
+                level.facing.append(mark.at)
         elif mark.character == '"':
+            if level.facing and not mark.opens and not mark.after_digit:
+                pairs[level.facing.pop()] = mark.at
+                continue
             opened = level.opener if level.opener and level.opener.character == '"' else None
             if opened and _closes_straight(mark, following):
                 pairs[opened.at] = mark.at

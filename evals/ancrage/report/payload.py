@@ -61,7 +61,7 @@ def body(item: Item, shelf: Shelf | None) -> dict[str, object]:
     ``answer`` is its text as ``[text, findings, passed quotes]`` segments; joined, they give the
     text back.
     """
-    case, findings, passed = item.case, item.findings, passed_quotes(item)
+    case, findings, passed = item.case, item.findings, passed_quotes(item, shelf)
     passages = [*(f.evidence for f in findings), *(quote.passage for quote in passed)]
     text, count = answer_text(item), len(findings)
     return {

@@ -53,7 +53,7 @@ def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
     return Shown(
         item,
         tuple(each for each in item.findings if mode in (None, each.mode)),
-        tuple(passed_quotes(item)),
+        tuple(passed_quotes(item, shelf)),
         shelf,
     )
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from ancrage.anchors import anchors
 from ancrage.citations import Grammar
-from ancrage.domain import Message, Passage
+from ancrage.domain import Message, OutputState, Passage
+from ancrage.evaluator import Subject
 from ancrage.runs import Item
 from ancrage.studies import IndexedStudy, Studies
 
@@ -65,15 +67,16 @@ class Shelves:
         return self._last
 
 
-def passed_quotes(item: Item) -> list[PassedQuote]:
+def passed_quotes(item: Item, shelf: Shelf | None) -> list[PassedQuote]:
     """The quotes of an answer that stand in a message they cite, in the answer's order.
 
-    The record holds them.
+    The record holds them; where it does not, the answer is read anew.
     """
-    if item.anchors is None:
-        return []
+    read = item.anchors
+    if read is None and shelf is not None and item.output.state is OutputState.OK:
+        read = anchors(Subject(item.case, item.output, shelf.source, shelf.grammar))
     return [
         PassedQuote(quote.evidence, quote.tier, quote.source_id, quote.source_passage)
-        for quote in item.anchors.quotes
+        for quote in (read.quotes if read else ())
         if quote.tier in PASSING and quote.source_id is not None and quote.diagnosis is None
     ]
