@@ -163,7 +163,7 @@ def test_state_of_the_answer(
         (line(tool_calls=[{}]), "a.jsonl:1 tool_calls.0", "name"),
         (line(tool_calls=[{"name": "f", "arguments": "["}]), "tool_calls.0.arguments", "object"),
         (line(parameters=[1]), "a.jsonl:1 parameters", "expected an object"),
-        ('{"id": "1", "input": {}, "provenance": {"source": "x"}}', "input.question", "required"),
+        ('{"id": "1", "input": {}, "provenance": {"source": "x"}}', "input.question", "missing"),
     ],
 )
 def test_malformed_line_names_file_line_and_field(
