@@ -57,6 +57,7 @@ _SOURCES = {
     "jsonl": "ancrage.snapshot.sources.files:FileOptions",
     "sql": "ancrage.snapshot.sources.sql:SqlOptions",
 }
+_TOOLS = "ancrage.snapshot.sources.tools:FromTools"
 _NEED_AN_EXTRA = {"langfuse": "ancrage.langfuse.connection:Settings"}
 _SOURCE_WITH_EXTRA = {"langfuse": "ancrage.langfuse.source:Options"}
 
@@ -93,18 +94,21 @@ def schema() -> dict[str, Any]:
     for name, model in models().items():
         properties[name] = _schema_of(model, definitions)
     kinds = {**_load(_SOURCES), **_installed(_SOURCE_WITH_EXTRA)}
+    tools = _schema_of(_load({"sources": _TOOLS})["sources"], definitions)
     choices = []
     for kind, model in kinds.items():
         found = _schema_of(model, definitions)
         definition = definitions[found["$ref"].rpartition("/")[2]]
-        definition["properties"] = {"type": {"const": kind}, **definition["properties"]}
+        own = definition["properties"]
+        studies = {"anyOf": [own.get("studies", tools), tools]}
+        definition["properties"] = {"type": {"const": kind}, **own, "studies": studies}
         definition["required"] = ["type", *definition.get("required", [])]
         choices.append(found)
-    own = {"type": "object", "required": ["type"], "properties": {
+    others = {"type": "object", "required": ["type"], "properties": {
         "type": {"type": "string", "not": {"enum": sorted(kinds)}}}}  # fmt: skip
     properties["sources"] = {
         "type": "object",
-        "additionalProperties": {"anyOf": [*choices, own]},
+        "additionalProperties": {"anyOf": [*choices, others]},
     }
     for name, words in TABLES.items():
         properties.get(name, {})["description"] = words[0].upper() + words[1:] + "."
@@ -159,6 +163,8 @@ def _sources(words: str) -> Iterator[str]:
     for kind, model in {**_load(_SOURCES), **_installed(_SOURCE_WITH_EXTRA)}.items():
         yield f'\n### `type = "{kind}"`\n'
         yield from _fields(model)
+    yield "\n### `studies`, of any of them\n\nMade of the tool outputs recorded with the answers.\n"
+    yield from _fields(_load({"sources": _TOOLS})["sources"])
 
 
 def _fields(model: type[BaseModel], prefix: str = "") -> Iterator[str]:

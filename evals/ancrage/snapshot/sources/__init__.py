@@ -114,22 +114,17 @@ def _opened(name: str, table: Mapping[str, Any], root: Path) -> Source:
     kind = options.pop("type", None)
     if not isinstance(kind, str):
         raise UsageError(f"[sources.{name}] type: missing; known: {', '.join(BUILT_IN)}")
-    studies = options.get("studies")
-    tools = None
-    if isinstance(studies, dict) and "from_tools" in studies:
-        if len(studies) > 1:
-            raise UsageError(f"[sources.{name}] studies: from_tools goes with nothing beside it")
-        tools = options.pop("studies")["from_tools"]
-    elif kind in _TOOLS_WILL_DO and not options.keys() & {"studies", "messages", "questions"}:
-        tools = True
-    source = _factory(name, kind)(name, options, root)
-    if tools in (None, False):
-        return source
-    from ancrage.snapshot.sources.tools import ToolOptions, ToolStudies
+    from ancrage.snapshot.sources.tools import FromTools, ToolOptions, ToolStudies
 
-    return ToolStudies(
-        source, validated(f"{name}.studies.from_tools", {} if tools is True else tools, ToolOptions)
-    )
+    tools: ToolOptions | bool = kind in _TOOLS_WILL_DO and not options.keys() & {
+        "studies", "messages", "questions"
+    }  # fmt: skip
+    if isinstance(options.get("studies"), dict) and "from_tools" in options["studies"]:
+        tools = validated(f"{name}.studies", options.pop("studies"), FromTools).from_tools
+    source = _factory(name, kind)(name, options, root)
+    if not tools:
+        return source
+    return ToolStudies(source, ToolOptions() if tools is True else tools)
 
 
 def validated(name: str, options: Mapping[str, Any], model: type[Model]) -> Model:

@@ -36,6 +36,13 @@ class ToolOptions(Frozen):
     """``case``: a study of each answer's own tools, where ids are only unique among them."""
 
 
+class FromTools(Frozen):
+    """The table ``[sources.NAME.studies]`` where studies are made of tool outputs."""
+
+    from_tools: ToolOptions | bool
+    """``true`` finds out all that the table does not say."""
+
+
 @dataclass(frozen=True)
 class _Reading:
     """How the rows of one shape are read."""
