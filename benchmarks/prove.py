@@ -104,8 +104,8 @@ def answers(study: Study) -> Iterator[Case]:
 
 def sentence(text: str) -> str | None:
     """The first whole sentence of 6 to 40 words in which no mark of quotation stands."""
-    for found in re.findall(r"[^.!?\n]+[.!?]", text):
-        words = found.strip()
+    for found in re.finditer(r"[^.!?\n]+[.!?]", text):
+        words = found.group().strip()
         if 6 <= len(words.split()) <= 40 and not set(words) & set('"“”«»[]()*_`<>|'):
             return words
     return None

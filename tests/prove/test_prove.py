@@ -123,12 +123,11 @@ def test_what_went_wrong_is_made_small_and_still_goes_wrong(
     assert max(len(write(wrong.draft, "bullets")) for wrong in small) < 40
     rows = by_kind(found, kinds, ProveSettings())
     page = tmp_path / "proof.html"
-    hostile = replace(
-        small[0], draft=small[0].draft.with_unit(0, words="<script>alert(1)</script>")
-    )
+    script = small[0].host.with_unit(0, words="<script>alert()</script>")
+    hostile = replace(small[0], host=script)
     write_html(page, found, kinds, rows, [hostile])
     html = page.read_text(encoding="utf-8")
-    assert "&lt;script&gt;alert(1)" in html
+    assert "&lt;script&gt;alert()" in html
     assert "<script>alert" not in html
     text = "\n".join(markdown(found, rows, by_shape(found, kinds)))
     assert "| `altered_digit` One digit is another. | 0/" in text

@@ -7,6 +7,10 @@ from dataclasses import replace
 from ancrage.prove.model import Draft, Kind, fault
 
 
+SENTENCE = 5
+"""Words from which a passage in marks can only be somebody's words."""
+
+
 def _changed_digits(text: str, chance: random.Random) -> str | None:
     """``text`` with its last run of digits replaced by another of the same length."""
     runs = list(re.finditer(r"\d+", text))
@@ -97,20 +101,24 @@ def citations_moved_by_one(draft: Draft, chance: random.Random) -> Draft | None:
 
 @fault("uncited_quote")
 def citation_removed(draft: Draft, chance: random.Random) -> Draft | None:
-    """A quote whose citation is gone."""
-    return draft.with_unit(_any_unit(draft, chance), cite=None)
+    """A quote of a sentence whose citation is gone; a word or two in marks is no quote."""
+    long = [at for at, unit in enumerate(draft.units) if len(unit.words.split()) >= SENTENCE]
+    return draft.with_unit(chance.choice(long), cite=None) if long else None
 
 
-def _malformed(name: str, words: str, pattern: str, becomes: str) -> Kind:
+def _malformed(
+    name: str, words: str, pattern: str, becomes: str, not_in: tuple[str, ...] = ()
+) -> Kind:
     def plant(draft: Draft, chance: random.Random) -> Draft | None:
         at = _any_unit(draft, chance)
         cite = draft.units[at].cite
-        if cite is None:
+        if cite is None or len(draft.units[at].words.split()) < SENTENCE:
             return None
         broken, count = re.subn(pattern, becomes, cite, count=1)
         return draft.with_unit(at, cite=broken) if count and broken != cite else None
 
-    return Kind(f"malformed_{name}", plant, ("malformed_citation", "unknown_message_id"), words)
+    modes = ("malformed_citation", "unknown_message_id", "uncited_quote")
+    return Kind(f"malformed_{name}", plant, modes, words, not_in)
 
 
 MALFORMED = (
@@ -119,7 +127,13 @@ MALFORMED = (
     _malformed("missing_digits", "An id without its digits.", r"(?<=[A-Z]-)\d+(?=\])", ""),
     _malformed("letters_for_digits", "Letters where digits belong.", r"(?<=[A-Z]-)\d+(?=\])", "xx"),
     _malformed("empty", "A bracket with nothing in it.", r"(?s)^\[.+\]$", "[]"),
-    _malformed("no_brackets", "Ids without their bracket.", r"(?s)^\[(.+)\]$", r"\1"),
+    _malformed(
+        "no_brackets",
+        "Ids without their bracket, where no cell or note holds them.",
+        r"(?s)^\[(.+)\]$",
+        r"\1",
+        not_in=("table", "footnotes", "block_quotes"),
+    ),
 )
 """Brackets out of form, six ways."""
 

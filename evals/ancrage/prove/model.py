@@ -79,6 +79,8 @@ class Kind:
     modes: tuple[str, ...] = ()
     """The modes that may own it, the right one first; empty for a harmless edit."""
     definition: str = ""
+    not_in: tuple[str, ...] = ()
+    """Shapes in which the change is no fault, such as ids without brackets in a table."""
 
     @property
     def is_fault(self) -> bool:

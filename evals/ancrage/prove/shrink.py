@@ -11,7 +11,7 @@ from dataclasses import replace
 from ancrage.evaluator import Evaluator
 from ancrage.prove.model import Draft, Unit
 from ancrage.prove.shapes import write
-from ancrage.prove.trial import Wrong, judge, planted_case, raised_modes, unscored_modes
+from ancrage.prove.trial import Wrong, judge, plant, planted_case, raised_modes, unscored_modes
 from ancrage.runs import evaluate, recorded
 from ancrage.studies import Studies
 
@@ -21,8 +21,8 @@ STEPS = 200
 
 def shrink(wrong: Wrong, studies: Studies, evaluators: Sequence[Evaluator]) -> Wrong:
     """The smallest input found that goes wrong in the same way."""
-    result = _result(wrong, wrong.draft, studies, evaluators)
-    current, steps = wrong.draft, 0
+    result = _result(wrong, wrong.host, studies, evaluators)
+    current, steps = wrong.host, 0
     moved = True
     while moved and steps < STEPS:
         moved = False
@@ -31,7 +31,7 @@ def shrink(wrong: Wrong, studies: Studies, evaluators: Sequence[Evaluator]) -> W
             if _result(wrong, smaller, studies, evaluators) == result:
                 current, moved = smaller, True
                 break
-    return replace(wrong, draft=current)
+    return replace(wrong, host=current)
 
 
 def smallest(
@@ -75,12 +75,15 @@ def _fewer(unit: Unit) -> Iterator[str]:
 
 
 def _result(
-    wrong: Wrong, draft: Draft, studies: Studies, evaluators: Sequence[Evaluator]
-) -> tuple[str, tuple[str, ...]]:
-    async def look() -> tuple[str, tuple[str, ...]]:
+    wrong: Wrong, host: Draft, studies: Studies, evaluators: Sequence[Evaluator]
+) -> tuple[str, tuple[str, ...]] | None:
+    """What comes of the change planted in ``host``; None where it does not apply any more."""
+    draft = plant(wrong.kind, host, wrong.seed)
+
+    async def look(draft: Draft) -> tuple[str, tuple[str, ...]]:
         case = planted_case(draft, wrong.shape)
         scored = await evaluate(studies.subject(case, await recorded(case)), evaluators)
         raised = raised_modes(scored)
         return judge(wrong.kind, raised, unscored_modes(scored)), tuple(sorted(raised))
 
-    return asyncio.run(look())
+    return asyncio.run(look(draft)) if draft else None

@@ -46,10 +46,21 @@ class Wrong:
 
     kind: Kind
     shape: str
-    draft: Draft
-    """The answer as it was planted."""
+    host: Draft
+    """The clean answer that it was planted in."""
+    seed: str
     found: tuple[str, ...]
     """Modes that found something."""
+
+    @property
+    def draft(self) -> Draft:
+        """The answer as it was planted."""
+        return plant(self.kind, self.host, self.seed) or self.host
+
+
+def plant(kind: Kind, host: Draft, seed: str) -> Draft | None:
+    """The host with the change; the same for one seed. None where it does not apply."""
+    return kind.plant(host, random.Random(f"{seed}:{host.case.id}"))  # noqa: S311  a sample
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,11 @@ class _Tally:
         default_factory=lambda: defaultdict(Counter)
     )
     wrong: list[Wrong] = field(default_factory=list)
+
+    def add(self, kind: Kind, shape: str, language: str, result: str, raised: set[str]) -> None:
+        cell = kind.name, shape, language
+        self.counts[cell].update(("tried", result))
+        self.found[cell].update(raised)
 
 
 def find_hosts(
@@ -120,8 +136,16 @@ def run_trial(
     async def work() -> None:
         for kind in owned:
             for shape in shapes:
-                for draft in _planted(kind, shape, hosts, per_cell, seed):
-                    await _try(kind, shape, draft, studies, evaluators, tally)
+                if shape in kind.not_in:
+                    continue
+                cell_seed = f"{seed}:{kind.name}:{shape}"
+                for host, draft in _planted(kind, hosts, per_cell, cell_seed):
+                    case = planted_case(draft, shape)
+                    result, raised = await _score(kind, case, studies, evaluators)
+                    tally.add(kind, shape, draft.language, result, raised)
+                    if result == "missed" or (result == "other" and not kind.is_fault):
+                        found = tuple(sorted(raised))
+                        tally.wrong.append(Wrong(kind, shape, host, cell_seed, found))
                 progress()
 
     asyncio.run(work())
@@ -147,43 +171,25 @@ def run_trial(
 
 
 def _planted(
-    kind: Kind, shape: str, hosts: Sequence[Draft], per_cell: int, seed: int
-) -> Iterator[Draft]:
-    chance = random.Random(f"{seed}:{kind.name}:{shape}")  # noqa: S311  a sample, not a secret
+    kind: Kind, hosts: Sequence[Draft], per_cell: int, seed: str
+) -> Iterator[tuple[Draft, Draft]]:
+    chance = random.Random(seed)  # noqa: S311  a sample, not a secret
     left: dict[str, int] = {}
-    for draft in chance.sample(hosts, len(hosts)):
-        if left.setdefault(draft.language, per_cell) == 0:
+    for host in chance.sample(hosts, len(hosts)):
+        if left.setdefault(host.language, per_cell) == 0:
             continue
-        planted = kind.plant(draft, chance)
+        planted = plant(kind, host, seed)
         if planted is not None:
-            left[draft.language] -= 1
-            yield planted
+            left[host.language] -= 1
+            yield host, planted
 
 
-async def _try(
-    kind: Kind,
-    shape: str,
-    draft: Draft,
-    studies: Studies,
-    evaluators: Sequence[Evaluator],
-    tally: _Tally,
-) -> None:
-    case = planted_case(draft, shape)
+async def _score(
+    kind: Kind, case: Case, studies: Studies, evaluators: Sequence[Evaluator]
+) -> tuple[str, set[str]]:
     scored = await evaluate(studies.subject(case, await recorded(case)), evaluators)
     raised = raised_modes(scored)
-    result = judge(kind, raised, unscored_modes(scored))
-    cell = kind.name, shape, draft.language
-    tally.counts[cell].update(("tried", result))
-    tally.found[cell].update(raised)
-    if result in ("missed", "other") and not (kind.is_fault and result == "other"):
-        tally.wrong.append(
-            Wrong(
-                kind=kind,
-                shape=shape,
-                draft=draft,
-                found=tuple(sorted(raised)),
-            )
-        )
+    return judge(kind, raised, unscored_modes(scored)), raised
 
 
 def planted_case(draft: Draft, shape: str) -> Case:
