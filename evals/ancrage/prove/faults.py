@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from ancrage.prove.model import Draft, Kind, fault
 
-
 SENTENCE = 5
 """Words from which a passage in marks can only be somebody's words."""
 
