@@ -21,7 +21,7 @@ from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Questio
 from ancrage.evaluators import select
 from ancrage.llm import LLM, Cache, Tier
 from ancrage.replay import Settings, ToolCallingAgent, make_plan, regenerate
-from ancrage.replay.session import Session, carry_out, start
+from ancrage.replay.session import Session, run_session, start
 from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
 
 TEXT = "Les équipes le disent : « tout est plus clair depuis avril » [R-001, M-0001]."
@@ -86,7 +86,7 @@ async def replay(data: Snapshot, url: str, folder: Path, concurrency: int) -> fl
     session = Session(data, AGENT, settings, tier, plan, tiers)
     async with LLM({}, concurrency=concurrency, cache=Cache(folder / "cache.sqlite")) as llm:
         folders = start(session, name=folder.name)
-        (run,) = await carry_out(
+        (run,) = await run_session(
             session, folders, select(config=Config(None, {})), llm, concurrency=concurrency
         )
     taken = time.perf_counter() - began

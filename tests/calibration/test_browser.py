@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ancrage.calibration import read_labels
-from ancrage.calibration.page import Desk, Running, serve
+from ancrage.calibration.page import LabelQueue, Running, serve
 from ancrage.config import load
 from ancrage.domain import Output, OutputState
 from ancrage.runs import create_run
@@ -29,7 +29,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]
     with folder.journal() as journal:
         for each in data.cases():
             journal.append(Output(case_id=each.id, state=OutputState.OK, answer=each.output))
-    with serve(Desk.of(folder, Path("labels.jsonl"), "ana", MODES)) as running:
+    with serve(LabelQueue.of(folder, Path("labels.jsonl"), "ana", MODES)) as running:
         yield running
 
 

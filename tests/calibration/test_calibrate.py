@@ -20,7 +20,7 @@ from ancrage.calibration import (
 )
 from ancrage.calibration.labels import hash_of
 from ancrage.calibration.measure import confusion, corrected
-from ancrage.calibration.pairs import strays
+from ancrage.calibration.pairs import unmatched
 from ancrage.calibration.section import judge_sections, judged_modes
 from ancrage.calibration.terminal import calibrated
 from ancrage.errors import UsageError
@@ -148,7 +148,7 @@ def test_labels_of_unknown_modes_and_cases_are_named(judged: World, tmp_path: Pa
     path = tmp_path / "l.csv"
     rows = [f"{next(iter(judged.truth))},vague,1", "c0001,vaguee,1", "c0002,vaguee,0", "no,vague,1"]
     path.write_text("case_id,mode,label\n" + "\n".join(rows) + "\n")
-    assert strays(RunView(judged.folder), read_labels([path])) == [
+    assert unmatched(RunView(judged.folder), read_labels([path])) == [
         f"{path}:3: mode: no judge of the run owns 'vaguee' (and 1 more labels)",
         f"{path}:5: case_id: the run has no case 'no'",
     ]
@@ -189,18 +189,23 @@ def test_one_vote_against_undecided_ones_is_a_decision() -> None:
 def test_judges_are_compared_on_the_same_answers(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
-    first = world(tmp_path_factory.mktemp("duel"), n=150, sensitivity=0.6)
+    first = world(tmp_path_factory.mktemp("comparison"), n=150, sensitivity=0.6)
     judge_again(first, verdicts(first.truth, 0.95, 0.95, seed=9))
     found = read_labels([write_labels(tmp_path / "l.jsonl", first.truth, first.truth)])
     old = calibrate(RunView(first.folder, scoring="001"), found, split=None)[0].modes[0]
     new = calibrate(RunView(first.folder), found, split=None)[0].modes[0]
     assert (old.judge, new.judge) == ("tester", "rival")
-    duel = compare_judges(old, new)
-    total = duel.both_right + duel.only_first + duel.only_second + duel.both_wrong
-    assert total == duel.n == 150
-    assert duel.only_second > duel.only_first
-    assert duel.test.p_value < 0.05
-    assert duel.difference.low > 0
+    comparison = compare_judges(old, new)
+    total = (
+        comparison.both_right
+        + comparison.only_first
+        + comparison.only_second
+        + comparison.both_wrong
+    )
+    assert total == comparison.n == 150
+    assert comparison.only_second > comparison.only_first
+    assert comparison.test.p_value < 0.05
+    assert comparison.difference.low > 0
 
 
 def test_a_report_flags_judges_without_calibration_and_those_that_changed(

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ancrage.calibration import read_labels
-from ancrage.calibration.page import Desk, Running, serve
+from ancrage.calibration.page import LabelQueue, Running, serve
 from ancrage.config import load
 from ancrage.domain import Output, OutputState
 from ancrage.errors import UsageError
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
 @pytest.fixture
 def page(folder: RunFolder) -> Iterator[Running]:
     """The page as Ana sees it."""
-    with serve(Desk.of(folder, Path("labels.jsonl"), "ana", MODES)) as running:
+    with serve(LabelQueue.of(folder, Path("labels.jsonl"), "ana", MODES)) as running:
         yield running
 
 
@@ -102,7 +102,7 @@ def test_a_body_of_no_known_length_is_refused_at_once(
 
 def test_labelling_goes_on_where_the_file_ends(folder: RunFolder) -> None:
     path = Path("labels.jsonl")
-    with serve(Desk.of(folder, path, "ana", MODES)) as page:
+    with serve(LabelQueue.of(folder, path, "ana", MODES)) as page:
         order = [send(page, str(at))[1]["case_id"] for at in range(6)]
         for name in order[:2]:
             for mode in MODES:
@@ -110,12 +110,12 @@ def test_labelling_goes_on_where_the_file_ends(folder: RunFolder) -> None:
         label(page, order[2], MODES[0], True)
     with path.open("ab") as torn:
         torn.write(b'{"case_id": "c')
-    with serve(Desk.of(folder, path, "ana", MODES)) as page:
+    with serve(LabelQueue.of(folder, path, "ana", MODES)) as page:
         assert send(page, "first")[1] == {"at": 2, "total": 6}
         _, shown, _ = send(page, "2")
         assert [each["given"] for each in shown["modes"]] == [True, False]
         label(page, order[2], MODES[0], False)
-    with serve(Desk.of(folder, path, "ben", MODES)) as page:
+    with serve(LabelQueue.of(folder, path, "ben", MODES)) as page:
         assert send(page, "first")[1]["at"] == 0
         assert [send(page, str(at))[1]["case_id"] for at in range(6)] == order
     found = read_labels([path])
@@ -137,11 +137,11 @@ def test_the_page_shows_the_answer_and_its_material_and_nothing_of_a_judge(page:
 def test_only_usable_answers_are_shown_in_an_order_that_is_random_yet_fixed(
     folder: RunFolder,
 ) -> None:
-    desk = Desk.of(folder, Path("a.jsonl"), "ana", MODES)
-    names = [output.case_id for output in desk.outputs]
+    queue = LabelQueue.of(folder, Path("a.jsonl"), "ana", MODES)
+    names = [output.case_id for output in queue.outputs]
     assert sorted(names) == [f"c{number}" for number in range(6)]
     assert names != sorted(names)
-    limited = Desk.of(folder, Path("b.jsonl"), "ben", MODES, limit=3)
+    limited = LabelQueue.of(folder, Path("b.jsonl"), "ben", MODES, limit=3)
     assert [output.case_id for output in limited.outputs] == names[:3]
 
 
@@ -201,14 +201,14 @@ def test_what_is_no_label_is_refused_in_words(page: Running, body: Any, words: s
 
 def test_an_unknown_mode_or_a_foreign_file_stops_the_command(folder: RunFolder) -> None:
     with pytest.raises(UsageError, match="no 'rude'"):
-        Desk.of(folder, Path("a.jsonl"), "ana", ["rude"])
+        LabelQueue.of(folder, Path("a.jsonl"), "ana", ["rude"])
     Path("x.jsonl").write_text('{"a": 1}\n')
     with pytest.raises(UsageError, match=r"x\.jsonl:1"):
-        Desk.of(folder, Path("x.jsonl"), "ana", MODES)
+        LabelQueue.of(folder, Path("x.jsonl"), "ana", MODES)
 
 
 def test_a_port_in_use_is_said(page: Running, folder: RunFolder) -> None:
     port = urlsplit(page.url).port or 0
-    desk = Desk.of(folder, Path("b.jsonl"), "ben", MODES)
-    with pytest.raises(UsageError, match=f"--port {port}"), serve(desk, port):
+    queue = LabelQueue.of(folder, Path("b.jsonl"), "ben", MODES)
+    with pytest.raises(UsageError, match=f"--port {port}"), serve(queue, port):
         pass

@@ -10,7 +10,7 @@ from ancrage.calibration import calibrate, read_labels
 from ancrage.calibration.examples import add_examples
 from ancrage.calibration.labels import split_of
 from ancrage.calibration.measure import corrected
-from ancrage.calibration.page import Desk
+from ancrage.calibration.page import LabelQueue
 from ancrage.calibration.pairs import Disagreement
 from ancrage.calibration.sampling import (
     AGREED,
@@ -95,7 +95,7 @@ def test_the_plan_comes_from_every_scoring_and_holds_while_labels_are_given(
     with pytest.raises(UsageError, match="begun at random"):
         plan(judged.folder, judged.truth, [MODE], write_labels(Path("other.jsonl"), {}, []))
     with pytest.raises(UsageError, match="--disagreements"):
-        Desk.of(judged.folder, labels, "ana", ["off_question"])
+        LabelQueue.of(judged.folder, labels, "ana", ["off_question"])
 
 
 def test_errors_of_the_training_half_become_examples_and_no_others(tmp_path: Path) -> None:

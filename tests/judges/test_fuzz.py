@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ancrage.domain import Evaluation, Passage, ScoreState
-from ancrage.judges.contract import Fate, read, reply_model, unscored
+from ancrage.judges.contract import DefectStatus, read, reply_model, unscored
 from ancrage.judges.settle import CodeDefect, Settled
 from ancrage.llm import parse_json
 from tests.judges.test_contract import TEXT
@@ -117,9 +117,9 @@ def test_ten_thousand_payloads_are_all_accounted_for() -> None:
             assert reading.reported == len(value.defects)
         outcomes["unparsable" if value is None else "read"] += 1
         assert sum(reading.fates.values()) == reading.reported
-        assert len(reading.set_aside) == reading.reported - reading.fates[Fate.FOUND]
+        assert len(reading.set_aside) == reading.reported - reading.fates[DefectStatus.FOUND]
         by_code = [f for f in reading.findings if f.details.get("settled_by") == "code"]
-        assert len(reading.findings) - len(by_code) == reading.fates[Fate.FOUND]
+        assert len(reading.findings) - len(by_code) == reading.fates[DefectStatus.FOUND]
         assert [score.name for score in reading.scores] == MODES
         for score in reading.scores:
             found = [f for f in reading.findings if f.mode == score.name]
@@ -133,7 +133,7 @@ def test_ten_thousand_payloads_are_all_accounted_for() -> None:
             if score.value == 0 and value is not None and settled[score.name].absent is None:
                 said = str(value.verdicts[score.name]).strip(" .\n").casefold()
                 assert said in {"absent", "no", "false"} or (
-                    said in {"present", "oui", "true"} and reading.fates[Fate.OVERRULED]
+                    said in {"present", "oui", "true"} and reading.fates[DefectStatus.OVERRULED]
                 )
             if score.value == 0 and value is None:
                 assert settled[score.name].absent

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ancrage.domain import JsonValue, ToolCall
-from ancrage.replay import FrozenTools, OffWorld, ToolFailed
+from ancrage.replay import FrozenTools, ToolFailed, UnrecordedCall
 from tests.replay.assistants import COUNT
 
 RECORDED = (
@@ -75,7 +75,7 @@ def test_a_strict_miss_names_the_call_and_the_closest(
     name: str, arguments: dict[str, JsonValue] | str, closest: str
 ) -> None:
     tools = frozen(key_arguments={"count_theme": ["theme"], "serach": []})
-    with pytest.raises(OffWorld) as caught:
+    with pytest.raises(UnrecordedCall) as caught:
         tools.call(name, arguments)
     words = str(caught.value)
     assert words.startswith(f"never recorded: {name}(")
@@ -85,7 +85,7 @@ def test_a_strict_miss_names_the_call_and_the_closest(
 
 
 def test_a_case_without_tools_says_so() -> None:
-    with pytest.raises(OffWorld, match="no recorded call"):
+    with pytest.raises(UnrecordedCall, match="no recorded call"):
         FrozenTools(()).call("search", {"query": "x"})
 
 
@@ -97,9 +97,9 @@ def test_lenient_takes_the_closest_with_the_same_key_arguments_and_says_so() -> 
         "Q2"
     ]
     assert len(tools.near) == 2
-    with pytest.raises(OffWorld):
+    with pytest.raises(UnrecordedCall):
         tools.call("count_theme", {"theme": "bruits", "question": "Q2"})
-    with pytest.raises(OffWorld):
+    with pytest.raises(UnrecordedCall):
         tools.call("broken", {"now": True})
 
 
@@ -123,7 +123,7 @@ def test_lenient_prefers_the_exact_call() -> None:
 )
 def test_arguments_that_json_cannot_write_are_a_miss_that_can_be_written(arguments: Any) -> None:
     tools = frozen(policy="lenient", key_arguments={"count_theme": []})
-    with pytest.raises(OffWorld, match="not a JSON object") as caught:
+    with pytest.raises(UnrecordedCall, match="not a JSON object") as caught:
         tools.call("count_theme", arguments)
     assert str(caught.value).encode()
     assert len(str(caught.value)) < 1000
@@ -133,7 +133,7 @@ def test_arguments_that_json_cannot_write_are_a_miss_that_can_be_written(argumen
 def test_a_call_recorded_without_its_output_is_not_answered_with_nothing() -> None:
     call = ToolCall(name="search", arguments={"query": "été"}, output_recorded=False)
     tools = FrozenTools([call])
-    with pytest.raises(OffWorld, match="recorded without its output: search"):
+    with pytest.raises(UnrecordedCall, match="recorded without its output: search"):
         tools.call("search", {"query": "été"})
     assert tools.misses
     assert not tools.made

@@ -360,6 +360,22 @@ def test_a_wrong_assistant_is_one_line(tmp_path: Path, use: str, words: str) -> 
         load_assistant(config(tmp_path, f'[assistant]\nuse = "{use}"\n'))
 
 
+def test_a_tier_can_be_set_on_a_frozen_assistant(tmp_path: Path) -> None:
+    (tmp_path / "cold.py").write_text(
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\n"
+        "class Cold:\n"
+        "    name: str = 'cold'\n"
+        "    tier: str = 'standard'\n"
+        "    tools: tuple = ()\n"
+        "    def system_prompt(self, context): return ''\n"
+        "    async def answer(self, conversation): ...\n"
+        "assistant = Cold()\n"
+    )
+    found = load_assistant(config(tmp_path, '[assistant]\nuse = "cold:assistant"\ntier = "big"\n'))
+    assert found.tier == "big"
+
+
 def test_the_demonstration_assistant_renders_the_prompts_of_its_snapshot() -> None:
     snapshot = open_snapshot(ROOT / "snapshots" / "demo")
     made, tiers = plan(list(snapshot.cases()), load_assistant(Config(None, {})))

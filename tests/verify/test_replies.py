@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ancrage.verify import ContextItem, State, Verdict, make_run
-from ancrage.verify.reply import Fate, read_verdicts
+from ancrage.verify.reply import ReplyStatus, read_verdicts
 from tests.servers.openai_server import Call, Drop, Empty, Fail, Hang, Refuse, Reply, Say
 from tests.verify.scripted import claims, entry, reply, scorer, seal
 
@@ -181,7 +181,7 @@ def _check(entries: list[Any], count: int) -> None:
     assert fates.total() == len(entries)
     assert len(opinions) == count
     decided = [each for each in opinions if each.verdict is not N]
-    assert len(decided) <= fates[Fate.USED]
+    assert len(decided) <= fates[ReplyStatus.USED]
     for each in opinions:
         assert each.reason
         if each.verdict in (Verdict.SUPPORTED, Verdict.CONTRADICTED):

@@ -111,7 +111,7 @@ def corrected(
 
 
 @dataclass(frozen=True)
-class Duel:
+class JudgeComparison:
     """Two judges on the same labels: who is right where only one of them is."""
 
     mode: str
@@ -126,7 +126,7 @@ class Duel:
     test: PairedTest
 
 
-def compare_judges(first: ModeCalibration, second: ModeCalibration) -> Duel:
+def compare_judges(first: ModeCalibration, second: ModeCalibration) -> JudgeComparison:
     """Judge against judge, paired by answer; answers that one of them lacks are left out."""
     mine = {(pair.case_id, pair.answer): pair for pair in first.pairs}
     right = [
@@ -136,7 +136,7 @@ def compare_judges(first: ModeCalibration, second: ModeCalibration) -> Duel:
     ]
     counts = {both: right.count(both) for both in ((True, True), (True, False), (False, True))}
     differences = [float(b) - float(a) for a, b in right]
-    return Duel(
+    return JudgeComparison(
         mode=first.mode,
         n=len(right),
         both_right=counts[True, True],

@@ -34,7 +34,7 @@ MOST = 1_000_000
 
 
 @dataclass
-class Desk:
+class LabelQueue:
     """The answers to label, in their order, and the labels given so far."""
 
     data: Snapshot
@@ -57,8 +57,8 @@ class Desk:
         limit: int | None = None,
         *,
         disagreements: bool = False,
-    ) -> "Desk":
-        """A desk for a run's usable answers, taking up the labels that ``path`` holds.
+    ) -> "LabelQueue":
+        """A queue for a run's usable answers, taking up the labels that ``path`` holds.
 
         They come in a random order, or with ``disagreements`` those first on which judges differ;
         see ``ancrage.calibration.sampling``.
@@ -149,11 +149,11 @@ class Desk:
         """Append one label to the file; it is on disk when this returns.
 
         Raises:
-            ValueError: it is no label, or of an answer or a mode that is not on this desk.
+            ValueError: it is no label, or of an answer or a mode that is not on this queue.
         """
         output = next((o for o in self.outputs if o.case_id == sent.get("case_id")), None)
         if output is None or sent.get("mode") not in {mode.name for mode, _ in self.modes}:
-            raise ValueError("not an answer and a mode of this desk")
+            raise ValueError("not an answer and a mode of this queue")
         label = Label(
             case_id=output.case_id,
             mode=sent["mode"],
@@ -188,7 +188,7 @@ class Running:
 
 
 @contextmanager
-def serve(desk: Desk, port: int = 0) -> Iterator[Running]:
+def serve(queue: LabelQueue, port: int = 0) -> Iterator[Running]:
     """Serve the page to this machine alone, under an address that only its user is told.
 
     Raises:
@@ -196,7 +196,7 @@ def serve(desk: Desk, port: int = 0) -> Iterator[Running]:
     """
     token = secrets.token_urlsafe(24)
     try:
-        http = ThreadingHTTPServer(("127.0.0.1", port), _handler(desk, token))
+        http = ThreadingHTTPServer(("127.0.0.1", port), _handler(queue, token))
     except OSError as error:
         raise UsageError(f"--port {port}: {error.strerror}") from None
     http.daemon_threads = True
@@ -221,8 +221,8 @@ _POLICY = (
 )
 
 
-def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
-    places = {str(at): at for at in range(len(desk.outputs))}
+def _handler(queue: LabelQueue, token: str) -> type[BaseHTTPRequestHandler]:
+    places = {str(at): at for at in range(len(queue.outputs))}
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -233,9 +233,9 @@ def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
                 name, kind = _KINDS[path]
                 self._send(200, (_STATIC / name).read_bytes(), f"{kind}; charset=utf-8")
             elif path == "first":
-                self._json(200, {"at": desk.first(), "total": len(desk.outputs)})
+                self._json(200, {"at": queue.first(), "total": len(queue.outputs)})
             elif path in places:
-                self._json(200, desk.show(places[path]))
+                self._json(200, queue.show(places[path]))
             else:
                 self._json(404, {"error": "there is nothing here"})
 
@@ -255,15 +255,15 @@ def _handler(desk: Desk, token: str) -> type[BaseHTTPRequestHandler]:
                 sent = json.loads(content)
                 if not isinstance(sent, dict):
                     raise ValueError("not an object")
-                label = desk.save(sent)
+                label = queue.save(sent)
             except ValidationError as error:
                 self._json(400, {"error": describe(error)})
             except ValueError as error:
                 self._json(400, {"error": str(error)})
             except OSError as error:
-                self._json(500, {"error": f"{desk.path}: {error.strerror}"})
+                self._json(500, {"error": f"{queue.path}: {error.strerror}"})
             else:
-                self._json(200, {"saved": label.mode, "progress": desk.progress()})
+                self._json(200, {"saved": label.mode, "progress": queue.progress()})
 
         def _path(self) -> str | None:
             """What is asked for under the secret address; None for anything else."""

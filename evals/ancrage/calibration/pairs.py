@@ -178,7 +178,7 @@ def calibrate(
     return calibration, [each for side in sides.values() for each in side.disagreements]
 
 
-def strays(view: RunView, labels: Labels) -> list[str]:
+def unmatched(view: RunView, labels: Labels) -> list[str]:
     """One line for each mode that no judge of the run owns and each case that it lacks: the first
     label that names it, and how many do."""
     owned = _owners(view)

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ancrage.calibration.measure import Duel, measure
+from ancrage.calibration.measure import JudgeComparison, measure
 from ancrage.calibration.pairs import Calibration, Disagreement, ModeCalibration
 from ancrage.calibration.section import JudgedMode, bounds, fraction, words
 from ancrage.report.data import rate
@@ -21,25 +21,25 @@ SHOWN = 10
 def calibrated(
     calibration: Calibration,
     disagreements: Sequence[Disagreement],
-    duels: Sequence[Duel],
+    comparisons: Sequence[JudgeComparison],
     rates: Sequence[JudgedMode],
 ) -> RenderableType:
-    """Per mode the confusion and its rates, then disagreements, duels and corrected rates."""
-    return Group(*_parts(calibration, disagreements, duels, rates))
+    """Per mode the confusion and its rates, then disagreements, comparisons and corrected rates."""
+    return Group(*_parts(calibration, disagreements, comparisons, rates))
 
 
 def _parts(
     calibration: Calibration,
     disagreements: Sequence[Disagreement],
-    duels: Sequence[Duel],
+    comparisons: Sequence[JudgeComparison],
     rates: Sequence[JudgedMode],
 ) -> Iterator[RenderableType]:
     side = f"the {calibration.split} side of the split" if calibration.split else "every label"
     yield Text(f"Judges of run {line(calibration.run)} against people, on {side}", "bold")
     for mode in calibration.modes:
         yield from _mode(mode)
-    for duel in duels:
-        yield from _duel(duel)
+    for comparison in comparisons:
+        yield from _comparison(comparison)
     if disagreements:
         yield Text("\nWhere people and judge differ", "bold")
     definitions = {judged.row.mode.name: judged.row.mode.definition for judged in rates}
@@ -110,15 +110,15 @@ def _coefficient(table: Table, name: str, value: float | None, interval: Interva
     table.add_row(name, shown, bounds(interval, 1, 2) if interval and spread else "unknown")
 
 
-def _duel(duel: Duel) -> Iterator[RenderableType]:
-    yield Text(f"\n{duel.mode}: judge A against judge B on {duel.n} answers", "bold")
+def _comparison(comparison: JudgeComparison) -> Iterator[RenderableType]:
+    yield Text(f"\n{comparison.mode}: judge A against judge B on {comparison.n} answers", "bold")
     yield Text(
-        f"both right {duel.both_right}, only A {duel.only_first}, only B {duel.only_second}, "
-        f"both wrong {duel.both_wrong}"
+        f"both right {comparison.both_right}, only A {comparison.only_first}, "
+        f"only B {comparison.only_second}, both wrong {comparison.both_wrong}"
     )
     yield Text(
-        f"B's agreement less A's: 95 % interval {bounds(duel.difference, 1, 2)}; "
-        f"exact McNemar p {_p(duel.test.p_value)}"
+        f"B's agreement less A's: 95 % interval {bounds(comparison.difference, 1, 2)}; "
+        f"exact McNemar p {_p(comparison.test.p_value)}"
     )
 
 

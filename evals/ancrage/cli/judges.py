@@ -77,7 +77,7 @@ def calibrate(
 
     from ancrage.calibration import calibrate as hold
     from ancrage.calibration import compare_judges, read_labels, save_calibration
-    from ancrage.calibration.pairs import strays
+    from ancrage.calibration.pairs import unmatched
     from ancrage.calibration.sampling import chances_of
     from ancrage.calibration.section import judged_modes
     from ancrage.calibration.store import save_disagreements
@@ -112,8 +112,8 @@ def calibrate(
     out = console()
     for fault in found.refused:
         out.print(f"refused: {fault}", style="yellow")
-    for stray in strays(view, found):
-        out.print(f"left out: {stray}", style="yellow", soft_wrap=True)
+    for missing in unmatched(view, found):
+        out.print(f"left out: {missing}", style="yellow", soft_wrap=True)
     if found.ignored:
         out.print(f"not part of a label, ignored: {', '.join(found.ignored)}", style="yellow")
     out.print(
@@ -137,19 +137,19 @@ def calibrate(
         "chances": chances,
     }
     calibration, disagreements = hold(view, found, **options)  # type: ignore[arg-type]
-    duels = []
+    comparisons = []
     if versus:
         other = RunView(folder, scoring=versus)
         rival, _ = hold(other, found, **options)  # type: ignore[arg-type]
         theirs = {each.mode: each for each in rival.modes}
-        duels = [
+        comparisons = [
             compare_judges(mine, theirs[mine.mode])
             for mine in calibration.modes
             if mine.mode in theirs
         ]
     path = save_calibration(calibration)
     save_disagreements(path, disagreements)
-    show(calibrated(calibration, disagreements, duels, judged_modes(RunView(folder))), out)
+    show(calibrated(calibration, disagreements, comparisons, judged_modes(RunView(folder))), out)
     out.print(f"\nStored as {path}")
     if examples:
         for judge, count in _add_examples(disagreements, view, examples, held_out):
@@ -196,7 +196,7 @@ def label(
     import getpass
     from pathlib import Path
 
-    from ancrage.calibration.page import Desk, serve
+    from ancrage.calibration.page import LabelQueue, serve
     from ancrage.report.terminal import console
     from ancrage.runs import find_run
 
@@ -204,16 +204,16 @@ def label(
     path = Path(out) if out else Path("labels") / f"{name}.jsonl"
     wanted = [each.strip() for each in modes.split(",") if each.strip()]
     folder = find_run(run)
-    desk = Desk.of(folder, path, name, wanted, limit, disagreements=disagreements)
+    queue = LabelQueue.of(folder, path, name, wanted, limit, disagreements=disagreements)
     if langfuse:
         from ancrage.calibration.annotations import queue_answers
 
-        asked = [mode.plain for mode, _ in desk.modes]
-        added = queue_answers(folder, langfuse, asked, desk.outputs)
+        asked = [mode.plain for mode, _ in queue.modes]
+        added = queue_answers(folder, langfuse, asked, queue.outputs)
         console().print(f"{langfuse}: {added} answers added", markup=False)
         return ExitCode.OK
-    with serve(desk, port) as server:
-        console().print(f"Label here (Ctrl+C ends): {server.url}\n{desk.progress()}; {path}")
+    with serve(queue, port) as server:
+        console().print(f"Label here (Ctrl+C ends): {server.url}\n{queue.progress()}; {path}")
         if open:
             import webbrowser
 
@@ -221,7 +221,7 @@ def label(
         try:
             server.wait()
         except KeyboardInterrupt:
-            console().print(f"{desk.progress()}; {path}")
+            console().print(f"{queue.progress()}; {path}")
     return ExitCode.OK
 
 

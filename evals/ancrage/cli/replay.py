@@ -94,7 +94,7 @@ def replay(
     from ancrage.replay import load_assistant
     from ancrage.replay.mock import read_mock
     from ancrage.replay.session import find_replays, mock_of, prepare
-    from ancrage.replay.session import resume as take_up
+    from ancrage.replay.session import resume as taken_up
     from ancrage.snapshot import newest_snapshot, open_snapshot
 
     if snapshot and dataset:
@@ -109,7 +109,7 @@ def replay(
         if any(chosen) or (params, prompt, repeat) != ("production", "live", 1):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         folders = find_replays(resume)
-        session = take_up(config, folders, assistant)
+        session = taken_up(config, folders, assistant)
         answers = mock_of(folders)
         source = reopen_dataset(folders[0]) if made_on_dataset(folders[0]) else None
     else:
@@ -186,7 +186,7 @@ def _run(
 
     from ancrage.evaluators import select
     from ancrage.llm import CACHE, Models
-    from ancrage.replay.session import carry_out, start
+    from ancrage.replay.session import run_session, start
     from ancrage.runs.progress import track
 
     # Judges and assistant share one budget; their calls are limited apart.
@@ -201,7 +201,7 @@ def _run(
                 session, name=name, repeats=repeats, mock=mock, details=details
             )
             with track("Replaying", session.plan.cases * len(folders)) as advance:
-                await carry_out(
+                await run_session(
                     session,
                     folders,
                     evaluators,
@@ -287,13 +287,13 @@ def _write_page(folder: "RunFolder", extra: "tuple[Section, ...]" = ()) -> "Repo
 
 def _show(folder: "RunFolder") -> None:
     """Write a replay's page and print its report."""
-    from ancrage.replay.summary import lines, world
+    from ancrage.replay.summary import lines, totals
     from ancrage.report.terminal import console, overview
     from ancrage.report.text import line
 
     out = console()
     out.print(overview(_write_page(folder), folder.path / "report.html"))
-    for subject, words, loud in lines(folder.run, world(folder.outputs())):
+    for subject, words, loud in lines(folder.run, totals(folder.outputs())):
         if loud:
             out.print(f"{subject}: {line(words)}", style="bold yellow")
 
@@ -360,7 +360,7 @@ def migrate(
     from ancrage.replay import load_assistant
     from ancrage.replay.migration import migration
     from ancrage.replay.migration_report import render, tables
-    from ancrage.replay.session import find_replays, label, prepare, take_up
+    from ancrage.replay.session import check_same, find_replays, label, prepare
     from ancrage.report.terminal import console
     from ancrage.runs import list_runs
     from ancrage.snapshot import newest_snapshot, open_snapshot
@@ -395,7 +395,7 @@ def migrate(
         )
         begun = find_replays(group) if group in known else []
         if begun:
-            take_up(session, begun, repeat)
+            check_same(session, begun, repeat)
         sides.append((session, begun))
     sessions = [session for session, _ in sides]
     if dry_run:

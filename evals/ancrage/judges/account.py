@@ -48,7 +48,8 @@ class Account(Frozen):
     reported: int
     """Defects that replies reported."""
     fates: dict[str, int]
-    """What became of them; see ``ancrage.judges.contract.Fate``. They add up to ``reported``."""
+    """What became of them, by ``ancrage.judges.contract.DefectStatus``; they add up to
+    ``reported``."""
     repaired: int
     """Replies that took a second turn."""
     cached: int

@@ -23,7 +23,7 @@ _WORDS = {
 }
 
 
-class Fate(StrEnum):
+class DefectStatus(StrEnum):
     """What became of one reported defect; each has exactly one."""
 
     FOUND = "found"
@@ -61,12 +61,12 @@ class Reply(BaseModel):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedReply:
     """What a reply comes to: one score a mode, findings, and the fate of every defect."""
 
     scores: tuple[Score, ...]
     findings: tuple[Finding, ...]
-    fates: Counter[Fate]
+    fates: Counter[DefectStatus]
     """They add up to ``reported``."""
     reported: int
     set_aside: tuple[dict[str, JsonValue], ...]
@@ -80,7 +80,7 @@ class _Placed:
     """A reported defect and where it stands."""
 
     defect: Defect
-    fate: Fate
+    fate: DefectStatus
     passage: Passage | None = None
     why: str = ""
     tier: str | None = None
@@ -123,7 +123,7 @@ def _schemas(names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def read(
     reply: Reply, modes: Sequence[str], text: str, mark: str, settled: Mapping[str, Settled]
-) -> Reading:
+) -> ParsedReply:
     """Check a reply against the answer ``text`` and make scores of it.
 
     A mode is scored with the number of its defects that stand in the answer. It is unscored when
@@ -138,24 +138,24 @@ def read(
         findings += found
     odd = [*(reply.model_extra or {}), *(f"verdicts.{m}" for m in reply.verdicts if m not in modes)]
     odd += [f"defects.{name}" for each in reply.defects for name in each.model_extra or {}]
-    return Reading(
+    return ParsedReply(
         scores=tuple(scores),
         findings=tuple(findings),
         fates=Counter(each.fate for each in placed),
         reported=len(reply.defects),
-        set_aside=tuple(_aside(each) for each in placed if each.fate is not Fate.FOUND),
+        set_aside=tuple(_aside(each) for each in placed if each.fate is not DefectStatus.FOUND),
         odd=tuple(dict.fromkeys(odd)),
     )
 
 
-def unscored(modes: Sequence[str], reason: str, settled: Mapping[str, Settled]) -> Reading:
+def unscored(modes: Sequence[str], reason: str, settled: Mapping[str, Settled]) -> ParsedReply:
     """What there is without a reply: what code settles, and the reason for all the rest."""
     scores, findings = [], []
     for mode in modes:
         known = _settled(mode, settled[mode]) or (Score.unscored(mode, reason), [])
         scores.append(known[0])
         findings += known[1]
-    return Reading(tuple(scores), tuple(findings), Counter(), 0, ())
+    return ParsedReply(tuple(scores), tuple(findings), Counter(), 0, ())
 
 
 def _settled(mode: str, code: Settled) -> tuple[Score, list[Finding]] | None:
@@ -173,8 +173,8 @@ def _score(
     mode: str, verdicts: Mapping[str, JsonValue], placed: Sequence[_Placed], code: Settled
 ) -> tuple[Score, list[Finding]]:
     mine = [each for each in placed if each.defect.mode == mode]
-    standing = [each for each in mine if each.fate is Fate.FOUND]
-    unverified = any(each.fate is Fate.UNVERIFIED for each in mine)
+    standing = [each for each in mine if each.fate is DefectStatus.FOUND]
+    unverified = any(each.fate is DefectStatus.UNVERIFIED for each in mine)
     verdict, problem = _verdict(mode, verdicts)
     if verdict == "present" and not standing:
         if unverified:
@@ -188,7 +188,7 @@ def _score(
     known = _settled(mode, code)
     if problem or code.absent:
         for each in standing:
-            each.fate, each.why = Fate.WITHHELD, problem or code.absent or ""
+            each.fate, each.why = DefectStatus.WITHHELD, problem or code.absent or ""
         return known or (Score.unscored(mode, problem or ""), [])
     found = [
         Finding(
@@ -249,7 +249,7 @@ def _place(
     marks = re.compile(rf"(?m)^{re.escape(mark)} ?")
     for defect in defects:
         if defect.mode not in modes:
-            placed.append(_Placed(defect, Fate.FOREIGN, why="not a mode of this judge"))
+            placed.append(_Placed(defect, DefectStatus.FOREIGN, why="not a mode of this judge"))
             continue
         passage = marks.sub("", defect.passage)
         # The same words reported again mean their next occurrence.
@@ -257,19 +257,19 @@ def _place(
         match = _find(passage, text[after:])
         if match is None:
             again = after > 0
-            fate = Fate.DUPLICATE if again else Fate.UNVERIFIED
+            fate = DefectStatus.DUPLICATE if again else DefectStatus.UNVERIFIED
             why = "reported twice" if again else "its passage is not in the answer"
             placed.append(_Placed(defect, fate, why=why))
             continue
         start, end = after + match[0], after + match[1]
         taken[defect.mode, passage] = end
         if (defect.mode, start, end) in spans:
-            placed.append(_Placed(defect, Fate.DUPLICATE, why="reported twice"))
+            placed.append(_Placed(defect, DefectStatus.DUPLICATE, why="reported twice"))
             continue
         spans.add((defect.mode, start, end))
         where = Passage.of(text, start, end)
         objection = settled[defect.mode].objection(where)
-        fate = Fate.OVERRULED if objection else Fate.FOUND
+        fate = DefectStatus.OVERRULED if objection else DefectStatus.FOUND
         placed.append(_Placed(defect, fate, where, objection or "", match[2]))
     return placed
 

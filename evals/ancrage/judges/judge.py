@@ -12,7 +12,7 @@ from ancrage.domain import Evaluation, FailureMode, JsonValue, ScoreState, Usage
 from ancrage.evaluator import Subject
 from ancrage.fingerprint import code_version
 from ancrage.judges.context import material
-from ancrage.judges.contract import Fate, Reading, read, reply_model, unscored
+from ancrage.judges.contract import DefectStatus, ParsedReply, read, reply_model, unscored
 from ancrage.judges.definition import Definition
 from ancrage.judges.prompt import CLOSING, OPENING, Prompt, instructions, prompt
 from ancrage.judges.settle import Settled, settle
@@ -115,7 +115,7 @@ class Judge:
 
     async def _ask(
         self, subject: Subject, call: Prompt, settled: Mapping[str, Settled], repeat: int
-    ) -> tuple[Reading, dict[str, JsonValue], Usage]:
+    ) -> tuple[ParsedReply, dict[str, JsonValue], Usage]:
         request = Request(tier=self.tier, messages=call.messages, repeat=repeat)
         model = reply_model(self._names, call.seal)
         said = await self.models.client().complete_json(request, model, name=self.name)
@@ -128,7 +128,7 @@ class Judge:
         return reading, _about(said, reading), said.usage
 
     def _evaluation(
-        self, reading: Reading, about: dict[str, JsonValue], usages: list[Usage]
+        self, reading: ParsedReply, about: dict[str, JsonValue], usages: list[Usage]
     ) -> Evaluation:
         return Evaluation(
             evaluator=self.name,
@@ -163,13 +163,13 @@ def _all_settled(settled: Mapping[str, Settled]) -> bool:
     return all(each.absent or each.impossible for each in settled.values())
 
 
-def _about(said: Structured[Any], reading: Reading) -> dict[str, JsonValue]:
+def _about(said: Structured[Any], reading: ParsedReply) -> dict[str, JsonValue]:
     about: dict[str, JsonValue] = {
         "calls": said.usage.calls,
         "turns": said.turns,
         "cached": said.cached,
         "reported": reading.reported,
-        "fates": {fate.value: reading.fates[fate] for fate in Fate},
+        "fates": {fate.value: reading.fates[fate] for fate in DefectStatus},
     }
     if said.text:
         about["reply"] = bounded(said.text, _REPLY)
@@ -184,7 +184,7 @@ def _about(said: Structured[Any], reading: Reading) -> dict[str, JsonValue]:
     return about
 
 
-def _repeats(readings: list[Reading], names: list[str]) -> dict[str, JsonValue]:
+def _repeats(readings: list[ParsedReply], names: list[str]) -> dict[str, JsonValue]:
     """By mode, the score of each verdict, None where there is none."""
     scores = [{score.name: score for score in reading.scores} for reading in readings]
     return {

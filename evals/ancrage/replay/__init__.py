@@ -6,7 +6,7 @@
 from ancrage.replay.agent import ToolCallingAgent
 from ancrage.replay.assistant import Assistant, Conversation, Reply, load_assistant
 from ancrage.replay.cases import regenerate
-from ancrage.replay.frozen import FrozenTools, OffWorld, ToolFailed
+from ancrage.replay.frozen import FrozenTools, ToolFailed, UnrecordedCall
 from ancrage.replay.function import FunctionAssistant
 from ancrage.replay.mock import Mock, read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
@@ -18,13 +18,13 @@ __all__ = [
     "FrozenTools",
     "FunctionAssistant",
     "Mock",
-    "OffWorld",
     "Plan",
     "Replay",
     "Reply",
     "Settings",
     "ToolCallingAgent",
     "ToolFailed",
+    "UnrecordedCall",
     "load_assistant",
     "make_plan",
     "read_mock",

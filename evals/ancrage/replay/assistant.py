@@ -58,7 +58,7 @@ class Conversation:
         """What production's tool answered to this call.
 
         Raises:
-            OffWorld: no such call was recorded; the replay of this case ends there.
+            UnrecordedCall: no such call was recorded; the replay of this case ends there.
             ToolFailed: the tool failed in production; it fails alike.
         """
         return self.tools.call(name, arguments)

@@ -12,7 +12,7 @@ from ancrage.llm import Tool
 Policy = Literal["strict", "lenient"]
 
 
-class OffWorld(AncrageError):  # noqa: N818 - a state of the replay, see OutputState.UNRECORDED_TOOL_CALL
+class UnrecordedCall(AncrageError):  # noqa: N818 - a state of the replay, see OutputState.UNRECORDED_TOOL_CALL
     """The replay asked for something that was never recorded."""
 
 
@@ -66,7 +66,7 @@ class FrozenTools:
         """The recorded output.
 
         Raises:
-            OffWorld: nothing recorded answers this call; says which ones come closest.
+            UnrecordedCall: nothing recorded answers this call; says which ones come closest.
             ToolFailed: the recorded call had failed.
         """
         asked = self._parse(name, arguments)
@@ -117,7 +117,7 @@ class FrozenTools:
         ]
         return self._closest(candidates, name, _json(asked))[0] if candidates else None
 
-    def _miss(self, name: str, arguments: str) -> OffWorld:
+    def _miss(self, name: str, arguments: str) -> UnrecordedCall:
         closest = self._closest(self.recorded, name, arguments)[:3]
         known = "; ".join(f"{call.name}({_cut(_json(call.arguments))})" for call in closest)
         words = f"never recorded: {name}({_cut(arguments, 230)}); " + (
@@ -125,9 +125,9 @@ class FrozenTools:
         )
         return self._lost(words)
 
-    def _lost(self, words: str) -> OffWorld:
+    def _lost(self, words: str) -> UnrecordedCall:
         self.misses.append(words)
-        return OffWorld(words)
+        return UnrecordedCall(words)
 
     def _closest(self, calls: Sequence[ToolCall], name: str, arguments: str) -> list[ToolCall]:
         from rapidfuzz.fuzz import ratio

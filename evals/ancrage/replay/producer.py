@@ -9,7 +9,7 @@ from ancrage.llm import LLM, Calls, Tier, add_usage, recording
 from ancrage.llm.replies import split_thoughts
 from ancrage.redact import bounded, told
 from ancrage.replay.assistant import Assistant, Conversation, Reply
-from ancrage.replay.frozen import FrozenTools, OffWorld, ToolFailed
+from ancrage.replay.frozen import FrozenTools, ToolFailed, UnrecordedCall
 from ancrage.replay.plan import Settings, prompt_for, prompt_hash, tier_for
 
 
@@ -59,7 +59,7 @@ class Replay:
                 reply = await self.assistant.answer(conversation)
         except asyncio.CancelledError:
             raise
-        except OffWorld as miss:
+        except UnrecordedCall as miss:
             reply = Reply(state=OutputState.UNRECORDED_TOOL_CALL, reason=str(miss))
         except ToolFailed as failure:
             reason = f"a tool failed, as it did in production, and nothing caught it: {failure}"

@@ -246,7 +246,7 @@ def resume(config: Config, folders: Sequence[RunFolder], assistant: Assistant) -
     return Session(snapshot, assistant, settings, tier, plan, sent)
 
 
-def take_up(session: Session, folders: Sequence[RunFolder], repeats: int) -> None:
+def check_same(session: Session, folders: Sequence[RunFolder], repeats: int) -> None:
     """Make sure that these runs are those of ``session``.
 
     Raises:
@@ -301,7 +301,7 @@ def too_few_answers(folder: RunFolder, config: Config) -> str | None:
     )
 
 
-async def carry_out(
+async def run_session(
     session: Session,
     folders: Sequence[RunFolder],
     evaluators: Sequence[Evaluator],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ancrage.replay.session import Session
 
 
-class World(Frozen):
+class ReplayTotals(Frozen):
     """How far the outputs of a run stayed within the frozen world, and what they took."""
 
     outputs: int
@@ -36,7 +36,7 @@ class World(Frozen):
     cost: float | None
 
 
-def world(outputs: Iterable[Output]) -> World:
+def totals(outputs: Iterable[Output]) -> ReplayTotals:
     """Count over the outputs of a run."""
     counts: Counter[str] = Counter()
     misses: Counter[str] = Counter()
@@ -53,7 +53,7 @@ def world(outputs: Iterable[Output]) -> World:
         if output.usage:
             usages.append(output.usage)
     usage = add_usage(usages)
-    return World(
+    return ReplayTotals(
         outputs=counts["outputs"],
         unrecorded_tool_call=counts["unrecorded_tool_call"],
         near=counts["near"],
@@ -67,7 +67,7 @@ def world(outputs: Iterable[Output]) -> World:
     )
 
 
-def lines(run: Run, seen: World) -> list[tuple[str, str, bool]]:
+def lines(run: Run, seen: ReplayTotals) -> list[tuple[str, str, bool]]:
     """What to say of a replay: subject, words, and whether it must be loud."""
     plan = Plan.model_validate(run.details["replay"])
     settings = run.parameters
@@ -162,7 +162,7 @@ def _parameters(plan: Plan, policy: str) -> tuple[str, bool]:
     return words, bool(plan.without_parameters)
 
 
-def _spent(seen: World, run: Run) -> str:
+def _spent(seen: ReplayTotals, run: Run) -> str:
     calls = _calls(run)
     if not seen.answered:
         words = "nothing that was answered"
@@ -193,7 +193,7 @@ def _calls(run: Run) -> dict[str, JsonValue]:
 def replay_sections(folder: RunFolder) -> tuple[Section, ...]:
     """The parts of a replay's HTML report: how it was done, what changed in the prompt, misses."""
     run = folder.run
-    seen = world(folder.outputs())
+    seen = totals(folder.outputs())
     plan = Plan.model_validate(run.details["replay"])
     sections = [
         Section(

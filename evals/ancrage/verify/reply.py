@@ -45,7 +45,7 @@ class Reply(BaseModel):
     entries: list[JsonValue]
 
 
-class Fate(StrEnum):
+class ReplyStatus(StrEnum):
     """What became of one entry of a reply."""
 
     USED = "used"
@@ -64,15 +64,15 @@ class Reading(NamedTuple):
 
     opinions: tuple[Opinion, ...]
     """One a claim."""
-    fates: Counter[Fate]
+    fates: Counter[ReplyStatus]
     """They add up to the entries of the reply."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         return tuple(
             f"{self.fates[fate]} of {self.fates.total()} entries of the reply {fate}"
-            for fate in Fate
-            if fate is not Fate.USED and self.fates[fate]
+            for fate in ReplyStatus
+            if fate is not ReplyStatus.USED and self.fates[fate]
         )
 
 
@@ -97,15 +97,15 @@ def read_verdicts(
     entries: Sequence[JsonValue], count: int, context: Sequence[ContextItem], mark: str, name: str
 ) -> Reading:
     """The opinions of verifier ``name`` on ``count`` claims, from the entries of its reply."""
-    fates: Counter[Fate] = Counter()
+    fates: Counter[ReplyStatus] = Counter()
     given: dict[int, list[Mapping[str, JsonValue]]] = {}
     labels = [_label(entry) for entry in entries]
     shifted = 0 in labels
     for entry, label in zip(entries, labels, strict=True):
         if label is None or not isinstance(entry, dict):
-            fates[Fate.UNREADABLE] += 1
+            fates[ReplyStatus.UNREADABLE] += 1
         elif shifted or label > count:
-            fates[Fate.FOREIGN] += 1
+            fates[ReplyStatus.FOREIGN] += 1
         else:
             given.setdefault(label, []).append(entry)
     opinions = []
@@ -113,7 +113,7 @@ def read_verdicts(
         mine = given.get(label, [])
         words = {_word(entry.get("verdict")) for entry in mine}
         if len(words) > 1:
-            fates[Fate.CONFLICTING] += len(mine)
+            fates[ReplyStatus.CONFLICTING] += len(mine)
             said = ", ".join(sorted(str(word) for word in words))
             opinions.append(_unscored(name, f"{len(mine)} verdicts that differ ({said})"))
             continue
@@ -121,8 +121,8 @@ def read_verdicts(
             why = "counts its claims from 0, so that none can be told" if shifted else "no verdict"
             opinions.append(_unscored(name, why))
             continue
-        fates[Fate.USED] += 1
-        fates[Fate.DUPLICATE] += len(mine) - 1
+        fates[ReplyStatus.USED] += 1
+        fates[ReplyStatus.DUPLICATE] += len(mine) - 1
         opinions.append(_opinion(mine[0], context, mark, name))
     return Reading(tuple(opinions), +fates)
 
