@@ -306,3 +306,33 @@ def test_exported_traces_are_served_as_observations(
     assert all(isinstance(row.input, str) for row in roots.data if row.input is not None)
     cut = [v for row in roots.data for v in (row.metadata or {}).values()]
     assert all(len(value) <= 200 for value in cut)
+
+
+@pytest.mark.parametrize("version", ["4.16.0", "4.59.0"])
+def test_it_hides_flattens_and_reorders_as_the_real_one(
+    server: LangfuseServer, sdk: Langfuse, version: str
+) -> None:
+    sdk.create_dataset(name="d")
+    sdk.create_dataset_item(dataset_name="d", id="i", input={"question": "?", "state": 1})
+    assert list(server.store.items["i"][-1]["input"]) == ["state", "question"]
+    sdk.get_dataset("d").run_experiment(
+        name="r",
+        run_name="r",
+        task=lambda **_: "yes",
+        evaluators=[lambda **_: Evaluation(name="e", value=1.0, comment="why")],
+        metadata={"a": {"b": 1}},  # type: ignore[dict-item]
+    )
+    sdk.flush()
+    server.version = version
+    api = sdk.api.experiments
+    (row,) = api.list(from_start_time=LONG_AGO, fields="core,metadata").data
+    assert row.metadata == ({"a.b": 1} if version == "4.16.0" else {"a": {"b": 1}})
+    (item,) = api.list_items(from_start_time=LONG_AGO, experiment_id=row.id, fields="scores").data
+    (inline,) = item.scores or ()
+    assert (inline.name, getattr(inline, "comment", None)) == ("e", None)
+    (whole,) = sdk.api.scores.get_many(trace_id=item.trace_id, fields="details").data
+    assert whole.comment == "why"
+    sdk.api.scores.delete(whole.id)
+    assert len(server.store.scores) == 1
+    server.store.work_off_deletions()
+    assert not server.store.scores

@@ -14,7 +14,7 @@ from ancrage.langfuse.push import push
 from ancrage.langfuse.session import open_session
 from ancrage.runs import RunView, recorded
 from tests.langfuse.conftest import Link
-from tests.langfuse.worlds import EVALUATORS, case, experiment, resume, snapshot
+from tests.langfuse.worlds import EVALUATORS, Wrong, case, experiment, resume, snapshot
 from tests.servers.langfuse_server import LangfuseServer
 
 NAME = "d"
@@ -252,3 +252,15 @@ async def test_an_interrupted_run_keeps_what_was_done_and_goes_on(
     receipt = follower.finish()
     assert receipt.complete, str(receipt)
     assert folder.run.state == "complete"
+
+
+async def test_failing_answers_alone_are_sent_as_the_run_grows(
+    link: Link, server: LangfuseServer, tmp_path: Path
+) -> None:
+    follower = await experiment(
+        link(), NAME, tmp_path / "runs", evaluators=[Wrong()], only="failing"
+    )
+    receipt = follower.finish()
+    assert receipt.complete, str(receipt)
+    assert (receipt.items_seen, receipt.cases, receipt.sent_items) == (3, CASES, 0)
+    assert len(spans(server, "experiment-item-task")) == 3

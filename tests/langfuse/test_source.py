@@ -10,7 +10,7 @@ import pytest
 
 from ancrage.config import load
 from ancrage.domain import Case, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import ExitCode, UsageError
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.shapes import text_of, value_of
 from ancrage.langfuse.source import LangfuseSource, sampled
@@ -375,3 +375,12 @@ def test_studies_are_made_of_what_tools_returned(server: LangfuseServer, tmp_pat
     assert [(one.id, one.respondent_id, one.text) for one in study.messages] == [
         ("M-1", "R-1", "C'est trop lent.")
     ]
+
+
+def test_a_cursor_that_never_changes_ends_the_snapshot_with_exit_3(server: LangfuseServer) -> None:
+    for number in range(3):
+        add(server, number)
+    server.faults.stuck_cursors.add("/v2/observations")
+    with pytest.raises(LangfuseError, match="repeats a page") as failure:
+        read(children=False)
+    assert failure.value.exit_code == ExitCode.INCOMPLETE

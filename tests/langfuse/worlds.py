@@ -21,6 +21,7 @@ from ancrage.domain import (
 )
 from ancrage.evaluator import Evaluator, Subject
 from ancrage.langfuse.connection import Connection
+from ancrage.langfuse.publication import Only
 from ancrage.langfuse.session import Follower, Session, open_session, resume_session
 from ancrage.runs import Producer, RunFolder, create_run, recorded, run_experiment
 from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
@@ -147,13 +148,14 @@ async def experiment(
     produce: Producer = recorded,
     evaluators: Sequence[Evaluator] = EVALUATORS,
     concurrency: int = 4,
+    only: Only = "all",
 ) -> Follower:
     """A run on a dataset, published as it grows; ``finish`` it to read it back."""
     session = open_session(connection, dataset)
     folder = create_run(
         session.snapshot, kind="audit", name=name, root=root, details=session.details(name)
     )
-    return await _follow(session, folder, produce, evaluators, concurrency)
+    return await _follow(session, folder, produce, evaluators, concurrency, only)
 
 
 async def resume(
@@ -175,9 +177,10 @@ async def _follow(
     produce: Producer,
     evaluators: Sequence[Evaluator],
     concurrency: int,
+    only: Only = "all",
 ) -> Follower:
     data = session.snapshot
-    with Follower(session, folder) as follower:
+    with Follower(session, folder, only) as follower:
         await run_experiment(
             folder,
             data.cases(),

@@ -17,7 +17,8 @@ from ancrage.errors import AncrageError, UsageError
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.dataset import Dataset, local_snapshot, read_dataset
 from ancrage.langfuse.delivery import Courier
-from ancrage.langfuse.publish import Only, Publication, fails, made_as, new_target, publish
+from ancrage.langfuse.publication import Only, Publication, fails
+from ancrage.langfuse.publish import made_as, new_target, publish
 from ancrage.langfuse.readback import Say
 from ancrage.langfuse.reads import find_experiment
 from ancrage.langfuse.receipt import Receipt

@@ -20,7 +20,7 @@ from ancrage.config import load
 from ancrage.domain import Case, Frozen, JsonValue, OutputState, Study
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, connect
-from ancrage.langfuse.reads import BEGINNING
+from ancrage.langfuse.reads import BEGINNING, Page, pages
 from ancrage.langfuse.trace import Trace, to_row, usage_of
 from ancrage.snapshot.folder import Seen
 from ancrage.snapshot.manifest import Reject
@@ -162,9 +162,9 @@ def _pages(
     options: Options,
     since: datetime,
 ) -> Iterator[list[ObservationV2]]:
-    cursor = None
     expand = sorted({*options.expand, *_named(options.fields), "study_id", "attributes"})
-    while True:
+
+    def ask(cursor: str | None) -> Page:
         answer = connection.call(
             connection.api.observations.get_many,
             fields=FIELDS,
@@ -175,10 +175,10 @@ def _pages(
             from_start_time=since,
             filter=json.dumps(conditions),
         )
-        yield answer.data
-        cursor = answer.meta.cursor
-        if not cursor:
-            return
+        return answer.data, answer.meta.cursor or None, None
+
+    # A row comes again where it was updated in the meantime.
+    return pages("observations", ask, None, lambda row: (row.id, row.updated_at))
 
 
 def _named(fields: AnswerFields) -> set[str]:
