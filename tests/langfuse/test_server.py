@@ -320,7 +320,7 @@ def test_it_hides_flattens_and_reorders_as_the_real_one(
         run_name="r",
         task=lambda **_: "yes",
         evaluators=[lambda **_: Evaluation(name="e", value=1.0, comment="why")],
-        metadata={"a": {"b": 1}},  # type: ignore[dict-item]
+        metadata={"a": {"b": 1}},
     )
     sdk.flush()
     server.version = version
@@ -328,7 +328,8 @@ def test_it_hides_flattens_and_reorders_as_the_real_one(
     (row,) = api.list(from_start_time=LONG_AGO, fields="core,metadata").data
     assert row.metadata == ({"a.b": 1} if version == "4.16.0" else {"a": {"b": 1}})
     (item,) = api.list_items(from_start_time=LONG_AGO, experiment_id=row.id, fields="scores").data
-    (inline,) = item.scores or ()
+    assert item.scores is not None
+    (inline,) = item.scores
     assert (inline.name, getattr(inline, "comment", None)) == ("e", None)
     (whole,) = sdk.api.scores.get_many(trace_id=item.trace_id, fields="details").data
     assert whole.comment == "why"
