@@ -106,9 +106,12 @@ def _posterior(successes: list[int], sizes: list[int]) -> tuple[float, float]:
 def test_the_interval_over_studies_is_that_of_the_posterior(
     successes: list[int], sizes: list[int]
 ) -> None:
+    found = pooled_interval(np.array(successes, float), np.array(sizes, float))
+    assert found == pytest.approx(_posterior(successes, sizes), abs=2e-3)
     values = [float(at < x) for x, n in zip(successes, sizes, strict=True) for at in range(n)]
-    units = np.repeat(np.arange(len(sizes)), sizes)
-    assert rate_interval(values, units) == pytest.approx(_posterior(successes, sizes), abs=2e-3)
+    low, high = rate_interval(values, np.repeat(np.arange(len(sizes)), sizes))
+    alone = wilson(sum(successes), sum(sizes))
+    assert (low, high) == (min(alone.low, found.low), max(alone.high, found.high))
 
 
 @given(st.integers(1, 300), st.integers(0, 300))

@@ -134,7 +134,8 @@ def rate_interval(values: ArrayLike, units: Units | None = None, level: float = 
     """Interval for the mean of ``values``, each in [0, 1]: Wilson's, or over ``units``.
 
     ``units`` is a number from 0 for each case; cases that share it (a study) are not independent:
-    see ``pooled_interval``. (0, 1) when there is no case, or a single unit of several cases.
+    see ``pooled_interval``. They never say more than independent ones: the interval holds Wilson's
+    too. (0, 1) when there is no case, or a single unit of several cases.
     """
     array = np.asarray(values, dtype=np.float64)
     if not np.all((array >= 0) & (array <= 1)):
@@ -142,11 +143,13 @@ def rate_interval(values: ArrayLike, units: Units | None = None, level: float = 
     if array.size == 0:
         return Interval(0.0, 1.0)
     successes, sizes = _per_unit(array, units)
+    alone = wilson(min(successes.sum(), sizes.sum()), sizes.sum(), level)
     if units is None:
-        return wilson(min(successes.sum(), sizes.sum()), sizes.sum(), level)
+        return alone
     if sizes.size == 1:
         return Interval(0.0, 1.0)
-    return pooled_interval(successes, sizes, level)
+    together = pooled_interval(successes, sizes, level)
+    return Interval(min(alone.low, together.low), max(alone.high, together.high))
 
 
 def difference_interval(
