@@ -81,6 +81,12 @@ def test_references_are_kept_in_the_passage_and_left_out_of_the_statement() -> N
     assert claim.statement == "« Trop cher » revient souvent."
 
 
+def test_brackets_left_empty_by_references_go_too() -> None:
+    assert statements(
+        "Le prix monte (voir [R-1, M-2]) et le délai (  [R-1, M-3], idem) aussi."
+    ) == ["Le prix monte (voir) et le délai (idem) aussi."]
+
+
 def test_marked_elisions_and_links_are_not_references() -> None:
     assert statements("Il dit « oui […] bientôt » dans [le guide 2](https://x.fr).") == [
         "Il dit « oui […] bientôt » dans le guide 2."

@@ -47,9 +47,9 @@ def test_an_experiment_with_the_scorer(workplace: Path, capfd: pytest.CaptureFix
     answers(workplace)
     with OpenAIServer(script) as server:
         configure(workplace, server)
-        assert invoke("experiment", "--scorers", "verify", "--run-name", "r") == 0
+        assert invoke("experiment", "--scorers", "verify", "--run-name", "r") == 3
         calls = len(server.calls)
-        assert invoke("score", "r", "--scorers", "verify") == 0
+        assert invoke("score", "r", "--scorers", "verify") == 3
         assert len(server.calls) == calls == 2
     view = RunView(find_run("r"))
     rows = {row.mode.name: row for row in view.summaries() if row.mode.name.endswith("_claim")}
@@ -109,7 +109,7 @@ def test_claims_without_a_verdict_are_shown_with_bounds(
     answers(workplace)
     with OpenAIServer(silent_on_all) as server:
         configure(workplace, server)
-        assert invoke("experiment", "--scorers", "verify", "--run-name", "r") == 0
+        assert invoke("experiment", "--scorers", "verify", "--run-name", "r") == 3
     rows = {row.mode.name: row for row in RunView(find_run("r")).summaries()}
     assert rows["hallucinated_claim"].reasons["a claim has no verdict: llm: no verdict"] == 1
     out = " ".join(capfd.readouterr().out.split())
@@ -204,7 +204,7 @@ def test_code_alone_needs_no_model(workplace: Path) -> None:
     assert invoke("verify", "f.jsonl", "--scale", "10") == 0
     (result,) = (workplace / "f.verified.jsonl").read_text(encoding="utf-8").splitlines()
     assert Verification.model_validate_json(result).score == 10
-    assert invoke("verify", "no.jsonl", "--out", "x") == 2
+    assert invoke("verify", "no.jsonl") == 2
     assert invoke("verify", "f.jsonl", "--rule", "paper") == 2
 
 
@@ -277,7 +277,7 @@ def test_a_run_is_verified_beside_its_checks(
 ) -> None:
     answers(workplace)
     assert invoke("experiment", "--run-name", "r") == 0
-    assert invoke("verify", "r") == 0
+    assert invoke("verify", "r") == 3
     rows = {row.mode.name: row for row in RunView(find_run("r")).summaries()}
     assert rows["hallucinated_claim"].cases == 5
     assert "Claims:" in capfd.readouterr().out

@@ -57,6 +57,7 @@ def plain(text: str) -> str:
         text = _EMPHASIS.sub(r"\2", _STRONG.sub(r"\2", text))
     text = text.replace("**", "").replace("__", "")
     text = re.sub(r"\s+([.,;)])", r"\1", text)
+    text = re.sub(r"\([,;\s]+", "(", text).replace("()", "")  # references stood there
     return _SPACE.sub(" ", text).strip()
 
 

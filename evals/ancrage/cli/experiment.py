@@ -119,7 +119,7 @@ def experiment(
                 progress=advance,
             )
         )
-    return _report(folder)
+    return conclude(folder)
 
 
 @command(
@@ -181,10 +181,11 @@ def score(
                 progress=advance,
             )
         )
-    return _report(folder)
+    return conclude(folder)
 
 
-def _report(folder: "RunFolder") -> ExitCode:
+def conclude(folder: "RunFolder") -> ExitCode:
+    """Print a run's newest scoring, and what is missing from it."""
     from rich.text import Text
 
     from ancrage.checks import ChecksConfig

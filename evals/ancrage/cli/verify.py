@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ancrage.cli.judges import models_for, print_accounts
+from ancrage.cli.judges import models_for
 from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 
@@ -99,6 +99,8 @@ def verify(
             resume=resume,
             concurrency=concurrency,
         )
+    if Path(what).suffix == ".jsonl":
+        raise UsageError(f"{what}: no such file")
     if out or resume:
         raise UsageError(f"{what} is no file; --out and --resume go with a file of answers")
     return _verify_run(what, settings, models, inference, concurrency, dry_run)
@@ -115,8 +117,8 @@ def _verify_run(
     """A new scoring of the run, beside those that it has."""
     import asyncio
 
+    from ancrage.cli.experiment import conclude
     from ancrage.cli.judges import print_estimate
-    from ancrage.report.terminal import print_run
     from ancrage.runs import find_run, score_run
     from ancrage.runs.progress import track
     from ancrage.studies import Studies
@@ -138,9 +140,7 @@ def _verify_run(
                 progress=advance,
             )
         )
-    found = print_run(folder)
-    print_accounts(folder)
-    return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+    return conclude(folder)
 
 
 tasks = (verify,)
