@@ -5,6 +5,7 @@ record.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,20 +45,25 @@ class Reading:
 
 def read(subject: "Subject") -> tuple[Reading, ...]:
     """Each quote of the answer, in order, held against what it cites."""
-    quotes = [quote for quote in subject.citations.quotes if quote.mention is None]
+    quotes = subject.citations.quotes
     source = subject.source
     if source is None:
-        return tuple(Reading(quote) for quote in quotes)
-    readings = (_read(subject, source, quote) for quote in quotes)
+        return tuple(Reading(quote) for quote in quotes if quote.mention is None)
+    readings = (
+        _read(subject, source, quote, sentence_around(subject.text, quotes, index))
+        for index, quote in enumerate(quotes)
+        if quote.mention is None
+    )
     return tuple(reading for reading in readings if reading)
 
 
-def _read(subject: "Subject", source: "IndexedStudy", quote: QuotedPassage) -> Reading | None:
+def _read(
+    subject: "Subject", source: "IndexedStudy", quote: QuotedPassage, around: str
+) -> Reading | None:
     cited = tuple(source.cited(quote))
     if not cited:
         return Reading(quote)
     index, words = source.quotes, quote.text
-    around = sentence_around(subject.text, quote)
     verdict = _in_every(source, quote)
     if verdict.passed:
         return Reading(quote, cited, verdict, index.distorted(words, verdict, around))
@@ -104,10 +110,15 @@ def stands_in_questionnaire(subject: "Subject", words: str) -> bool:
     return any(find_passage(words, text) for text in texts if text)
 
 
-def sentence_around(text: str, quote: QuotedPassage) -> str:
-    """The rest of the sentence, and of the line, in which a quote stands; its citations apart."""
-    before = text[max(0, quote.start - _AROUND) : quote.start]
-    after = text[quote.end : quote.end + _AROUND]
+def sentence_around(text: str, quotes: Sequence[QuotedPassage], index: int) -> str:
+    """The rest of the sentence, and of the line, in which the quote ``quotes[index]`` stands, up
+    to the quotes beside it and without its citations."""
+    quote = quotes[index]
+    start = max(quote.start - _AROUND, quotes[index - 1].end if index else 0)
+    end = quote.end + _AROUND
+    if index + 1 < len(quotes):
+        end = min(end, quotes[index + 1].start)
+    before, after = text[start : quote.start], text[quote.end : end]
     for citation in quote.citations:
         if quote.end <= citation.start:
             after = after.replace(citation.text, " ")

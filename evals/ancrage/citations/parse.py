@@ -402,16 +402,22 @@ class _Reader:
                 quote.citations, quote.rule = tuple(own), "within its marks"
 
     def _mentions(self, candidates: Sequence[Candidate]) -> None:
-        for quote in candidates:
+        for index, quote in enumerate(candidates):
             if quote.family in (">", "—", "|", "{") or quote.citations:
                 continue
             block = self.blocks[quote.block] if quote.block >= 0 else None
             start = max(block.start if block else 0, quote.start - 160)
             end = min(block.end if block else len(self.text), quote.end + 120)
+            if index:
+                start = max(start, candidates[index - 1].end)
+            if index + 1 < len(candidates):
+                end = max(quote.end, min(end, candidates[index + 1].start))
             before = _SENTENCE_END.split(self.surface[start : quote.start])[-1]
             after = _SENTENCE_END.split(self.surface[quote.end : end])[0]
             words = self.surface[quote.inner_start : quote.inner_end]
-            beside = self._next(quote.end, end) is not None
+            beside = self._next(quote.end, end) is not None or (
+                bool(self.notes) and any(map(self.notes.get, notes.called(self.surface, quote.end)))
+            )
             quote.mention = mention(before, after, words, beside)
 
     # What is left after the structure has spoken

@@ -7,6 +7,7 @@ conjunction parts from them does not.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from ancrage.quotes.elision import Elided
@@ -246,6 +247,7 @@ def marked_distortion(
     return _unless_given_back(found_left or found_right, around)
 
 
+@lru_cache(maxsize=1024)
 def _without_idle(text: str) -> str:
     return _IDLE.sub(lambda found: "_" * len(found[0]), text)
 

@@ -25,7 +25,16 @@ from ancrage.quotes.elision import (
 )
 from ancrage.quotes.normalise import canonical
 from ancrage.quotes.verdict import HOLDERS, PASSED, Verdict, absent, found_elsewhere
-from ancrage.quotes.verify import Match, Needle, Source, Tier, exact, find, without_markup
+from ancrage.quotes.verify import (
+    Match,
+    Needle,
+    Source,
+    Tier,
+    exact,
+    find,
+    needle_of,
+    without_markup,
+)
 from ancrage.quotes.words import WordIndex, words
 
 _ALTERED = 0.5
@@ -92,7 +101,7 @@ class QuoteIndex:
                 continue
             match = exact(quote, source.text)
             if match is None:
-                needle = needle or Needle(quote)
+                needle = needle or needle_of(quote)
                 match = find(needle, source)
             if match and (found is None or match.tier < found.tier):
                 found, holder = match, source_id
@@ -110,7 +119,7 @@ class QuoteIndex:
         """
         source = self._sources[verdict.source_id or ""]
         text = source.canonical
-        needle = Needle(quote)
+        needle = needle_of(quote)
         if verdict.tier is Tier.ELIDED:
             found = None
             for elided in needle.elided:
@@ -163,7 +172,7 @@ class QuoteIndex:
     def _diagnose(self, quote: str, source_ids: Sequence[str]) -> Verdict:
         if not speaks(quote):
             return absent("The quote is empty.")
-        needle = Needle(quote)
+        needle = needle_of(quote)
         cited = {i: self._sources[i] for i in source_ids if i in self._sources}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
         holders = self._holders(needle, exclude=cited)

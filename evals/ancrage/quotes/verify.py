@@ -153,6 +153,10 @@ class Needle:
         return tuple(dict.fromkeys(read for read in found if read))
 
 
+needle_of = lru_cache(maxsize=2048)(Needle)
+"""A quote is looked for, and its cut judged, with the same readings."""
+
+
 def exact(quote: str, text: str) -> Match | None:
     """The exact passage (T0), not cut out of a longer word or number; ``quote`` says something."""
     start = find_whole(quote, text)
