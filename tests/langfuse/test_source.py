@@ -15,6 +15,7 @@ from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.shapes import text_of, value_of
 from ancrage.langfuse.source import LangfuseSource, sampled
 from ancrage.langfuse.trace import Trace, to_row
+from ancrage.runs import recorded
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window, open_source
 from ancrage.snapshot.sources.tools import NO_ROWS
@@ -282,7 +283,7 @@ def _few_attempts(server: LangfuseServer) -> None:
     Path("evals.toml").write_text("[langfuse]\nattempts = 4\n", encoding="utf-8")
 
 
-def test_a_failed_root_keeps_its_message_and_is_failed(server: LangfuseServer) -> None:
+async def test_a_failed_root_keeps_its_message_and_is_failed(server: LangfuseServer) -> None:
     add(server, 1, level="ERROR", statusMessage="rate limit of the model", output=None)
     add(server, 2, level="ERROR", statusMessage="cut off", output="Half an")
     half, failed = cases()
@@ -291,6 +292,8 @@ def test_a_failed_root_keeps_its_message_and_is_failed(server: LangfuseServer) -
         "rate limit of the model",
     )
     assert failed.output is None
+    output = await recorded(failed)
+    assert output.reason == "recorded as failed in the snapshot: rate limit of the model"
     assert (half.state, half.output and half.output.text) == (OutputState.FAILED, "Half an")
 
 

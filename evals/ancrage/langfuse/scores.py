@@ -214,13 +214,15 @@ class ItemScores:
         if len(written.encode()) > RECORD:
             without = record.model_copy(update={"anchors": None})
             written = without.model_dump_json(exclude_defaults=True)
+        if len(written.encode()) > RECORD:
+            written = ""  # ``pull`` says that it is missing.
         yield ScoreBody(
             id=score_id(place, ANCHORED),
             name=ANCHORED,
             value=UNSCORED if value is None else value,
             data_type="CATEGORICAL" if value is None else "NUMERIC",
             comment=why,
-            metadata={"record": written} if carry else None,
+            metadata={"record": written} if written else None,
             config_id=None if value is None else self.configs.get(ANCHORED),
             **shared,
         )

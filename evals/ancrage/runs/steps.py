@@ -22,11 +22,14 @@ async def recorded(case: Case) -> Output:
         state = OutputState.MISSING
     if state is OutputState.OK and case.output and not case.output.text.strip():
         state = OutputState.EMPTY
+    # What production said of its failure, where the source keeps it.
+    why = f": {case.metadata['error']}" if case.metadata.get("error") else ""
+    reason = f"recorded as {state} in the snapshot{why}"
     return Output(
         case_id=case.id,
         state=state,
         answer=case.output,
-        reason=None if state is OutputState.OK else f"recorded as {state} in the snapshot",
+        reason=None if state is OutputState.OK else reason,
         usage=case.output.usage if case.output else None,
     )
 
