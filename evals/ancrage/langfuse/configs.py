@@ -32,7 +32,8 @@ def score_configs(connection: Connection, modes: Iterable[FailureMode]) -> dict[
         return {}
     known: dict[str, str | None] = {}
     for found in listed:
-        usable = found.data_type == "NUMERIC" and not found.is_archived and not found.min_value
+        bounded = found.min_value or found.max_value is not None
+        usable = found.data_type == "NUMERIC" and not found.is_archived and not bounded
         if not known.get(found.name):
             known[found.name] = found.id if usable else None
     for mode in modes:
