@@ -187,7 +187,7 @@ def seconds(text: str) -> float:
     return best
 
 
-def main(size: int = 300) -> None:
+def main(size: int = 150) -> None:
     """Print what attribution gets wrong, one line a hostile shape, and the worst growth."""
     if SURVEY.is_file():
         attribution()
