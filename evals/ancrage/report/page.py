@@ -17,7 +17,7 @@ Advance = Callable[[], None]
 def packed(value: object) -> Markup:
     """``value`` as JSON, compressed, in letters that can stand in any element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    content = gzip.compress(text.encode("utf-8", "replace"), mtime=0)
+    content = gzip.compress(text.encode("utf-8", "replace"), compresslevel=6, mtime=0)
     return Markup(base64.b64encode(content).decode())  # noqa: S704  letters and digits
 
 
