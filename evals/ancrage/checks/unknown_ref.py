@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ancrage.checks.base import check, finding
-from ancrage.checks.shared import source_of
+from ancrage.checks.shared import absent, source_of
 from ancrage.citations import Grammar, Token
 from ancrage.domain import Finding
 from ancrage.evaluator import Subject
@@ -23,7 +23,9 @@ def unknown_ref(subject: Subject) -> Iterator[Finding]:
     for citation in subject.citations.citations:
         for token in citation.questions:
             if source.question(token.text) is None:
-                yield _unknown(subject, token, f"The study has no question {token.text}.")
+                yield _unknown(
+                    subject, token, absent(source, "questions", f"question {token.text}")
+                )
         for token in citation.others:
             if subject.grammar and not _exists(subject, subject.grammar, token):
                 yield _unknown(subject, token, f"There is no {token.kind} {token.text}.")

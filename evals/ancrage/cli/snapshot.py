@@ -7,8 +7,11 @@ from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
+
+    from rich.console import RenderableType
 
     from ancrage.snapshot.manifest import Manifest
 
@@ -155,82 +158,80 @@ def _slug(label: str) -> str:
 
 
 def _print(path: "Path", manifest: "Manifest") -> None:
+    from rich.console import Group
+
+    from ancrage.report.terminal import console, show
+
+    out = console()
+    out.soft_wrap = True
+    show(Group(*_told(path, manifest)), out)
+
+
+def _told(path: "Path", manifest: "Manifest") -> "Iterator[RenderableType]":
     from itertools import islice
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from ancrage.report.text import line
     from ancrage.snapshot.store import open_snapshot
 
-    console = Console(soft_wrap=True)
     counts = manifest.counts
-    table = Table(title=Text(f"Snapshot of {manifest.source}"), title_justify="left")
+    table = Table(title=Text(f"Snapshot of {line(manifest.source)}"), title_justify="left")
     table.add_column("Answers")
     table.add_column("Count", justify="right")
-    for label, value, always in (
-        ("read", counts.read, True),
-        ("kept", counts.kept, True),
-        ("rejected", counts.rejected, True),
-        ("duplicate ids", counts.duplicates, False),
-        ("outside the window", counts.outside_window, False),
-        ("without time, so in no window", counts.undated, False),
-        ("not in the sample", counts.sampled_out, False),
-    ):
-        if value or always:
-            table.add_row(label, f"{value:,}")
-    table.add_section()
-    for label, value in (
-        ("kept: source missing", counts.source_missing),
-        ("kept: no study named", counts.without_study),
-        ("kept: no usable answer", counts.without_answer),
-    ):
-        table.add_row(label, f"{value:,}")
-    table.add_section()
-    for label, value in (
-        ("studies", counts.studies),
-        ("messages", counts.messages),
-        ("questions", counts.questions),
-    ):
-        table.add_row(label, f"{value:,}")
-    if counts.study_rows_rejected:
-        table.add_row("rows of studies rejected", f"{counts.study_rows_rejected:,}")
-    console.print(table)
+    # Those of the first part that are 0 are left out, but for the first three.
+    for part in (
+        {
+            "read": counts.read, "kept": counts.kept, "rejected": counts.rejected,
+            "duplicate ids": counts.duplicates, "outside the window": counts.outside_window,
+            "without time, so in no window": counts.undated,
+            "not in the sample": counts.sampled_out,
+        },
+        {
+            "kept: source missing": counts.source_missing,
+            "kept: no study named": counts.without_study,
+            "kept: no usable answer": counts.without_answer,
+        },
+        {
+            "studies": counts.studies, "messages": counts.messages, "questions": counts.questions,
+            "rows of studies rejected": counts.study_rows_rejected,
+        },
+    ):  # fmt: skip
+        for rank, (label, value) in enumerate(part.items()):
+            if value or rank < 3:
+                table.add_row(label, f"{value:,}")
+        table.add_section()
+    yield table
     aside = counts.rejected + counts.duplicates + counts.study_rows_rejected
     if aside:
-        rows = "row" if aside == 1 else "rows"
-        console.print(Text(f"{aside:,} {rows} set aside:", style="bold yellow"))
+        yield Text(f"{aside:,} {'row' if aside == 1 else 'rows'} set aside:", "bold yellow")
         for reject in islice(open_snapshot(path, verify=False).rejects(), SHOWN):
-            console.print(Text(f"  {reject}"))
+            yield Text(f"  {line(str(reject))}")
         if aside > SHOWN:
-            console.print(Text(f"  … all of them in {path / 'rejects.jsonl'}"))
+            yield Text(f"  … all of them in {path / 'rejects.jsonl'}")
     for warning in manifest.warnings:
-        console.print(Text(warning, style="bold yellow"))
+        yield Text(warning, "bold yellow")
     for note in manifest.notes:
-        console.print(Text(note))
+        yield Text(line(note))
     if manifest.most_rejected:
-        console.print(Text("More was rejected than kept.", style="bold red"))
+        yield Text("More was rejected than kept.", "bold red")
     if counts.source_missing and not counts.studies:
-        console.print(
-            Text(
-                "No study was found, so no quote can be checked: give --studies with a file of "
-                "answers, or messages in the source's table, or record what tools return.",
-                style="bold yellow",
-            )
+        yield Text(
+            "No study was found, so no quote can be checked: give --studies with a file of "
+            "answers, or messages in the source's table, or record what tools return.",
+            "bold yellow",
         )
-    console.print(Text(_hidden(manifest)))
-    console.print(Text(f"Snapshot: {path}"))
+    yield Text(_hidden(manifest))
+    yield Text(f"Snapshot: {path}")
     if counts.kept:
-        console.print(Text(f"Next: {called(f'experiment --snapshot {path} --judges none')}"))
-    else:
-        console.print(Text("Nothing was kept: there is nothing to evaluate.", style="bold red"))
-        if counts.rejected:
-            console.print(
-                Text(
-                    "Fields of other names: --map question=COLUMN, or in evals.toml "
-                    "[sources.NAME.fields]."
-                )
-            )
+        yield Text(f"Next: {called(f'experiment --snapshot {path} --judges none')}")
+        return
+    yield Text("Nothing was kept: there is nothing to evaluate.", "bold red")
+    if counts.rejected:
+        yield Text(
+            "Fields of other names: --map question=COLUMN, or in evals.toml [sources.NAME.fields]."
+        )
 
 
 def _hidden(manifest: "Manifest") -> str:

@@ -10,26 +10,22 @@ from pydantic import model_validator
 from sqlalchemy import (
     Connection,
     DateTime,
-    Engine,
     TextClause,
     bindparam,
     column,
-    create_engine,
-    event,
     literal_column,
     select,
     table,
     text,
 )
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DataError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import DataError, SQLAlchemyError
 from sqlalchemy.sql import Executable
 
-from ancrage.config import secret
 from ancrage.domain import Case, Frozen, Study
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window, validated
+from ancrage.snapshot.sources.database import read_only_engine
 from ancrage.snapshot.sources.fields import FieldError, at, has, unknown
 from ancrage.snapshot.sources.mapping import (
     AnswerFields,
@@ -110,7 +106,7 @@ class SqlSource:
         self.notes: list[str] = []
         self._name = name
         self._options = validated(name, options, SqlOptions)
-        self._engine = self._connectable()
+        self._engine = read_only_engine(name, self._options.url_env)
 
     def cases(self, window: Window) -> Iterator[Case | Reject]:
         """See ``Source``."""
@@ -227,30 +223,6 @@ class SqlSource:
     def _where(self, part: str) -> str:
         return f"{self._name}.{part}"
 
-    def _connectable(self) -> Engine:
-        name = self._options.url_env
-        address = secret(name)
-        if address is None:
-            raise UsageError(
-                f"[sources.{self._name}] set {name} (environment or .env) to the database's "
-                "address, such as postgresql://user:password@host/database"
-            )
-        try:
-            url = _with_driver(make_url(address))
-            if url.get_backend_name() == "sqlite":
-                url = _read_only(url, name)
-            engine = create_engine(url, hide_parameters=True)
-            if url.drivername == "postgresql+psycopg":
-                event.listen(engine, "connect", _keep_infinite_times)
-            return engine
-        except NoSuchModuleError as error:
-            raise UsageError(f"{name}: no such kind of database: {error}") from None
-        except ArgumentError:
-            raise UsageError(f"{name} does not hold the address of a database") from None
-        except ModuleNotFoundError as error:
-            hint = "; pip install 'ancrage[postgres]'" if error.name == "psycopg" else ""
-            raise UsageError(f"{name}: the driver {error.name!r} is not installed{hint}") from None
-
     @contextmanager
     def _connection(self, part: str) -> Iterator[Connection]:
         try:
@@ -274,39 +246,6 @@ def _wider(moment: datetime, bound: str) -> datetime:
         return moment
 
 
-def _read_only(url: URL, name: str) -> URL:
-    """The address of an SQLite file that cannot be written, nor made by opening it.
-
-    Raises:
-        UsageError: there is no such file.
-    """
-    path = Path(url.database or "")
-    if not path.is_file():
-        raise UsageError(f"{name}: no such file: {path}")
-    return url.set(
-        database=path.resolve().as_uri(), query={**url.query, "mode": "ro", "uri": "true"}
-    )
-
-
-def _keep_infinite_times(connection: Any, _: object) -> None:
-    """PostgreSQL's ``infinity`` is no date of Python's: it comes as the text that it is."""
-    from psycopg import DataError as NoDate
-    from psycopg.types.datetime import DateLoader, TimestampLoader, TimestamptzLoader
-
-    for name, base in (
-        ("date", DateLoader), ("timestamp", TimestampLoader), ("timestamptz", TimestamptzLoader),
-    ):  # fmt: skip
-
-        def load(self: Any, data: Any, read: Any = base.load) -> Any:
-            try:
-                return read(self, data)
-            except NoDate:
-                return bytes(data).decode()
-
-        loader = type(base.__name__, (base,), {"load": load})
-        connection.adapters.register_loader(name, loader)
-
-
 def _takes(clause: TextClause, name: str) -> bool:
     return name in clause.compile().params
 
@@ -314,10 +253,3 @@ def _takes(clause: TextClause, name: str) -> bool:
 def _table(name: str) -> Any:
     schema, _, bare = name.rpartition(".")
     return table(bare, schema=schema or None)
-
-
-def _with_driver(url: URL) -> URL:
-    """PostgreSQL by its usual name means the driver that this project installs."""
-    if url.drivername in ("postgres", "postgresql"):
-        return url.set(drivername="postgresql+psycopg")
-    return url
