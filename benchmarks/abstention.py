@@ -1,125 +1,160 @@
-"""Abstention and support: the default rule and the lexical one, on made and on real answers.
+"""Abstention and right answers, beside baselines, on written answers and on those of real models.
 
-``python -m benchmarks.abstention`` prints one figure a line. The real data are those of
-``../shared``, where it is there.
+``python -m benchmarks.abstention [FILE …]`` prints one line a set and a method. The public sets are
+those of ``../shared``, where it is there; a FILE has one JSON object a line, with ``question``,
+``answer`` and ``abstains``, or ``outcome``, or ``expected`` and ``right``.
 """
+
+# ruff: noqa: E501 - lists of words
 
 import asyncio
 import json
+import re
+import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ancrage.abstention import MeaningRule, QACase, detect
+from ancrage.abstention.detect import detect
+from ancrage.abstention.support import judge
 from tests.abstention import natural
-from tests.abstention.adversarial import items
+from tests.abstention.test_wrapping import WRAPPINGS
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NATURAL = Path(natural.__file__).parent / "data" / "natural.jsonl"
-Labelled = tuple[str, str, str, bool]
-"""Question, expected answer, answer, whether it abstains."""
+Labelled = tuple[str, str, bool]
+"""Question, answer, whether it abstains."""
+KEYWORDS = re.compile(
+    r"(?:don['’]t|do not) (?:know|have)|(?:does|do|is|are|was)(?: not|n['’]t) (?:\w+ )?(?:mention|specif|provide"
+    r"|state|contain|include|clear)|no (?:specific )?(?:information|mention|answer)|sorry|apologi[sz]e"
+    r"|\bi (?:cannot|can['’]t|will not|won['’]t|am unable|am not able)|unable to|as an ai|cannot be"
+    r"|ne sais pas|ne peux pas|(?:mentionn|précis|indiqu)\w* pas|aucune (?:information|mention)|désolé"
+    r"|weiß (?:es )?nicht|keine (?:information|angabe)|leider|no (?:lo )?sé|no (?:se )?menciona",
+    re.IGNORECASE,
+)
 
 
-def by_meaning(question: str, expected: str, answer: str) -> bool | None:
-    return detect(answer, question, expected).abstained
+def read(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def by_word(question: str, expected: str, answer: str) -> bool | None:
-    return "abstention" in answer.casefold()
+def of_model(question: str, answer: str) -> bool:
+    return detect(answer, question).abstained is True
 
 
-def report(name: str, answers: Iterable[Labelled]) -> None:
-    answers = list(answers)
-    rules: dict[str, Callable[[str, str, str], bool | None]] = {
-        "meaning": by_meaning,
-        "lexical": by_word,
-    }
-    for rule, read in rules.items():
+def of_keywords(question: str, answer: str) -> bool:
+    return KEYWORDS.search(answer) is not None
+
+
+def of_length(question: str, answer: str) -> bool:
+    return 3 <= len(answer.split()) <= 40
+
+
+METHODS: dict[str, Callable[[str, str], bool]] = {
+    "clause model": of_model,
+    "keywords": of_keywords,
+    "3 to 40 words": of_length,
+}
+
+
+def report(name: str, answers: list[Labelled]) -> None:
+    for method, says in METHODS.items():
         start = time.perf_counter()
-        pairs = [(label, read(*answer)) for *answer, label in answers]
-        spent = time.perf_counter() - start
-        right = sum(label and found is True for label, found in pairs)
-        false = sum(not label and found is True for label, found in pairs)
-        missed = sum(label and found is not True for label, found in pairs)
-        unread = sum(found is None for _, found in pairs)
-        total = 2 * right + false + missed
-        f1 = f"F1 {2 * right / total:.3f}" if right + missed else "none abstains"
+        pairs = [(label, says(question, answer)) for question, answer, label in answers]
+        spent = 1e3 * (time.perf_counter() - start) / len(pairs)
+        right = sum(label and found for label, found in pairs)
+        false = sum(not label and found for label, found in pairs)
+        missed = sum(label and not found for label, found in pairs)
+        f1 = (
+            f"F1 {2 * right / (2 * right + false + missed):.3f}" if right + missed else "no refusal"
+        )
         print(
-            f"{name}, {rule}: {f1} (n {len(pairs)}, abstaining {right + missed}, missed "
-            f"{missed}, false {false}, unscored {unread}), {1e3 * spent / len(pairs):.2f} ms each"
+            f"{name}, {method}: {f1} (n {len(pairs)}, abstaining {right + missed}, missed {missed}, "
+            f"false {false}), {spent:.2f} ms each"
         )
 
 
-def adversarial(held_out: bool) -> Iterator[Labelled]:
-    for item in items():
-        if item.held_out is held_out:
-            yield item.question, item.expected, item.answer, item.abstains
+def wrapped(answers: list[Labelled]) -> None:
+    """How many verdicts each wrapping changes."""
+    changed = total = 0
+    for question, answer, _ in answers:
+        before = of_model(question, answer)
+        for wrapping in WRAPPINGS:
+            quoted = json.dumps(answer, ensure_ascii=False)[1:-1]
+            said = wrapping.format(quoted if '"{}"' in wrapping else answer)
+            changed += of_model(question, said) is not before
+            total += 1
+    print(f"wrappings: {changed} of {total} verdicts changed ({changed / total:.2%})")
 
 
-def whole(prefix: str) -> Iterator[Labelled]:
-    for name, label in (("ABSTAINING", True), ("ANSWERING", False)):
-        for question, answer in getattr(natural, prefix + name):
-            yield question, "", answer, label
-
-
-def labelled(half: str) -> Iterator[Labelled]:
-    for line in NATURAL.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if row["half"] == half:
-            yield row["question"], "", row["answer"], row["abstains"]
-
-
-def piaf() -> Iterator[tuple[str, str, str]]:
+def piaf() -> Iterator[Labelled]:
     for path in sorted((DATA / "piaf-fr").glob("*.json")):
         for document in json.loads(path.read_text(encoding="utf-8"))["data"]:
             for paragraph in document["paragraphs"]:
                 for qa in paragraph["qas"]:
                     for answer in qa["answers"][:1]:
-                        yield qa["question"], answer["text"], paragraph["context"]
+                        yield qa["question"], answer["text"], False
 
 
-def halueval() -> Iterator[dict[str, str]]:
+def halueval() -> Iterator[Labelled]:
     for path in sorted((DATA / "halueval-qa").glob("*.json")):
-        yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            yield row["question"], row["right_answer"], False
 
 
-async def verdicts(rows: Iterable[tuple[str, str, str, str]]) -> Counter[str]:
-    """Verdicts on (question, expected, support, answer), counted."""
-    counts: Counter[str] = Counter()
-    for number, (question, expected, support, answer) in enumerate(rows):
-        case = QACase(
-            id=number, question=question, expected=expected, support=support, must_abstain=False
+async def right_answers(name: str, rows: list[dict[str, object]]) -> None:
+    """Accuracy; an unscored answer counts as not right. Beside it: the words of the expected."""
+    hits = unscored = words = 0
+    for row in rows:
+        answer, expected = str(row["answer"]), str(row["expected"])
+        context = str(row.get("context", ""))
+        verdict = await judge(answer, str(row["question"]), expected, context)
+        hits += (verdict.right is True) == row["right"]
+        unscored += verdict.right is None
+        words += (expected.casefold() in answer.casefold()) == row["right"]
+    print(
+        f"{name}, right answers: accuracy {hits / len(rows):.3f} (n {len(rows)}, unscored "
+        f"{unscored}); expected answer in it: {words / len(rows):.3f}"
+    )
+
+
+def labelled(rows: list[dict[str, object]]) -> list[Labelled]:
+    return [
+        (
+            str(r["question"]),
+            str(r["answer"]),
+            bool(r.get("abstains", r.get("outcome") == "abstains")),
         )
-        verdict = await MeaningRule().judge(case, answer)
-        counts[str(verdict.cause or "faithful")] += 1
-    return counts
+        for r in rows
+    ]
 
 
 def main() -> None:
-    report("adversarial, tuned half", adversarial(held_out=False))
-    report("adversarial, held-out half", adversarial(held_out=True))
-    for prefix, name in (("", "first"), ("LATER_", "second"), ("UNSEEN_", "third, never tuned on")):
-        report(f"whole answers, {name} set", whole(prefix))
-    report("natural answers, tuned half", labelled("tune"))
-    report("natural answers, held-out half", labelled("held"))
-    if not DATA.is_dir():
-        print("real data: not on this machine")
-        return
-    right = [(q, "", a, False) for q, a, _ in piaf()]
-    report("PIAF, right answers (French)", right)
+    for path in map(Path, sys.argv[1:]):
+        rows = read(path)
+        if "right" in rows[0]:
+            asyncio.run(right_answers(path.name, rows))
+        else:
+            report(path.name, labelled(rows))
+    ours = labelled(read(NATURAL))
+    report("natural answers", ours)
     report(
-        "HaluEval QA, right answers (English)",
-        [(row["question"], "", row["right_answer"], False) for row in halueval()],
+        "whole answers",
+        [
+            (question, answer, label)
+            for prefix in ("", "LATER_", "UNSEEN_")
+            for name, label in (("ABSTAINING", True), ("ANSWERING", False))
+            for question, answer in getattr(natural, prefix + name)
+        ],
     )
-    print("PIAF, support:", dict(asyncio.run(verdicts((q, a, c, a) for q, a, c in piaf()))))
-    for field in ("right_answer", "hallucinated_answer"):
-        rows = {
-            (row["question"], row["right_answer"], row["knowledge"], row[field])
-            for row in halueval()
-        }
-        counts = asyncio.run(verdicts(sorted(rows)))
-        print(f"HaluEval QA, support, {field} ({len(rows)} distinct): {dict(counts)}")
+    wrapped(ours)
+    if not DATA.is_dir():
+        print("public sets: not on this machine")
+        return
+    for name in ("mtrag", "xstest", "halueval-general"):
+        report(name, labelled(read(DATA / "abstention-en" / f"{name}.jsonl")))
+    report("PIAF, right answers (French)", list(piaf()))
+    report("HaluEval QA, right answers (English)", list(halueval()))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def select(
     """The evaluators that the options name, each failure mode owned by exactly one.
 
     ``judges`` is ``none``, ``three``, ``one`` or names of judges; they call through ``models``.
-    ``scorers`` are names with commas between: ``abstention``, ``verify``.
+    ``scorers`` are names with commas between: ``abstention``, ``support``, ``lexical``, ``verify``.
 
     Raises:
         UsageError: a name is not known, or two evaluators own the same mode.
@@ -46,11 +46,13 @@ def _scorer(name: str, config: Config, models: "Models | None") -> Evaluator:
         from ancrage.verify import claim_evaluator
 
         return claim_evaluator(config, models)
-    if name == "abstention":
-        from ancrage.abstention.evaluator import AbstentionEvaluator
+    if name in ("abstention", "support", "lexical"):
+        from ancrage.abstention.evaluator import question_evaluator
 
-        return AbstentionEvaluator()
-    raise UsageError(f"--scorers {name!r}: known are abstention and verify, commas between")
+        return question_evaluator(name, config, models)
+    raise UsageError(
+        f"--scorers {name!r}: known are abstention, lexical, support and verify, commas between"
+    )
 
 
 def refuse_shared_modes(evaluators: Sequence[Evaluator]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from ancrage.domain import Frozen, JsonValue
 
 if TYPE_CHECKING:
-    from ancrage.llm import LLM, Tier
+    from ancrage.llm import Models
     from ancrage.nli import NLIModel
 
 Support = Literal["supported", "contradicted", "unsupported"]
@@ -71,12 +71,12 @@ says the contrary; "unsupported" when it says neither. Give the reason in one se
 class JudgeVerifier:
     """A language model, asked for a verdict and its reason."""
 
-    llm: "LLM"
-    tier: "Tier"
+    models: "Models"
+    tier: str
 
     @property
     def name(self) -> str:
-        return f"judge {self.tier.model}"
+        return f"judge {self.tier}"
 
     async def check(self, premise: str, hypothesis: str) -> Checked:
         """Unverified where the call fails or its reply cannot be read."""
@@ -87,7 +87,9 @@ class JudgeVerifier:
             {"role": "system", "content": _INSTRUCTIONS},
             {"role": "user", "content": content},
         )
-        reply = await self.llm.complete_json(Request(tier=self.tier, messages=messages), _Reply)
+        llm = self.models.client()
+        request = Request(tier=llm.tier(self.tier), messages=messages)
+        reply = await llm.complete_json(request, _Reply)
         if reply.value is None:
             return Checked(verdict=None, reason=f"{reply.problem}: {reply.reason}")
         return Checked(verdict=reply.value.verdict, reason=reply.value.reason)

@@ -22,12 +22,6 @@ GROUPS: dict[str, dict[str, str]] = {
         "calibrate": "judges",
         "verify": "verify",
     },
-    "Questions with known answers": {
-        "qa": "qa",
-        "qa-check": "qa",
-        "qa-score": "qa",
-        "qa-compare": "qa",
-    },
     "Change and noise": {
         "compare": "compare",
         "gate": "compare",

@@ -10,7 +10,10 @@ from ancrage.program import called, resume_with
 if TYPE_CHECKING:
     from ancrage.runs import RunFolder
 
-_SCORERS = "Scorers to add, with commas between: abstention, verify (default: none). See [verify]."
+_SCORERS = (
+    "Scorers to add, with commas between: abstention, support, lexical, verify (default: none). "
+    "See [verify]."
+)
 
 
 @command(

@@ -56,7 +56,7 @@ def runs(last: Count = 20, kind: str = "") -> ExitCode:
 @command(
     help={
         "run": "Run to export: its id, its beginning, its folder, or latest (default: the latest).",
-        "rows": "What a row is.",
+        "rows": "What a row is; evaluation: one JSON file on questions with known answers.",
         "out": "File to write, .csv, .jsonl or .parquet; - prints CSV "
         "(default: RUN-ROWS.csv in this folder).",
     },
@@ -65,7 +65,7 @@ def runs(last: Count = 20, kind: str = "") -> ExitCode:
 )
 def export(
     run: str = "",
-    rows: Literal["answers", "scores", "findings", "quotes"] = "answers",
+    rows: Literal["answers", "scores", "findings", "quotes", "evaluation"] = "answers",
     out: str = "",
 ) -> ExitCode:
     """Write a run as a flat table, for a spreadsheet or a notebook.
@@ -77,6 +77,8 @@ def export(
     from ancrage.runs import RunView, find_run
 
     folder: RunFolder = find_run(run)
+    if rows == "evaluation":
+        return _evaluation(folder, Path(out or "outputs/evaluation.json"))
     found = rows_of(RunView(folder), rows)
     if out == "-":
         from ancrage.cli.shield import print_utf8
@@ -87,6 +89,20 @@ def export(
     count = write(found, path)
     console().print(f"{path}: {count} {rows}", soft_wrap=True)
     return ExitCode.OK
+
+
+def _evaluation(folder: "RunFolder", path: Path) -> ExitCode:
+    from ancrage.abstention.evaluation import evaluation_of
+    from ancrage.files import save_model
+    from ancrage.report.terminal import console
+    from ancrage.runs import RunView
+
+    found = evaluation_of(RunView(folder))
+    save_model(path, found)
+    out = console()
+    out.print(str(found), soft_wrap=True, markup=False, highlight=False)
+    out.print(str(path), soft_wrap=True, markup=False)
+    return ExitCode.INCOMPLETE if found.missing_cases else ExitCode.OK
 
 
 tasks = (runs, export)

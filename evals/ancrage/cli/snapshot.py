@@ -33,6 +33,7 @@ SHOWN = 5
         "and the like; default: respondents).",
         "studies": "With a file of answers: the file, or glob, of its messages or whole studies "
         "(default: made of the tool outputs recorded with the answers).",
+        "answers": "With a file of questions (must_abstain, expected, support): of their answers.",
         "questions": "With a file of answers: the file, or glob, of the questions put.",
         "map": "With a file of answers: FIELD=COLUMN, as in id=case_no or messages.text=verbatim; "
         "can be repeated.",
@@ -50,6 +51,7 @@ def snapshot(
     seed: int = 0,
     pseudonymise: str = "respondents",
     studies: str = "",
+    answers: str = "",
     questions: str = "",
     map: list[str] | None = None,
     encoding: str = "",
@@ -85,7 +87,7 @@ def snapshot(
     last = _moment("until", until)
     if first and last and first >= last:
         raise UsageError("the window is empty: it begins at or after --until")
-    given = _given(studies, questions, map or [], encoding)
+    given = _given(studies, questions, map or [], encoding, answers)
     config = load()
     hidden = Pseudonymiser.configured(PseudonymMode(pseudonymise), config)
     with closing(open_source(source or None, config, given)) as opened:
@@ -104,9 +106,13 @@ def snapshot(
     return ExitCode.OK if useful else ExitCode.INCOMPLETE
 
 
-def _given(studies: str, questions: str, pairs: list[str], encoding: str) -> "dict[str, Any]":
+def _given(
+    studies: str, questions: str, pairs: list[str], encoding: str, answers: str
+) -> "dict[str, Any]":
     """What the options say, as the table of a source of files would."""
     given: dict[str, Any] = {}
+    if answers:
+        given["answers"] = answers
     if studies:
         given["studies"] = [studies]
     if questions:

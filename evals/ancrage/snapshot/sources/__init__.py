@@ -24,6 +24,7 @@ BUILT_IN = {
     "jsonl": "ancrage.snapshot.sources.files:FileSource",
     "sql": "ancrage.snapshot.sources.sql:SqlSource",
     "langfuse": "ancrage.langfuse.source:LangfuseSource",
+    "qa": "ancrage.abstention.source:QASource",
 }
 ENTRY_POINTS = "ancrage.sources"
 _TOOLS_WILL_DO = ("jsonl", "sql", "langfuse")
@@ -73,11 +74,12 @@ class Source(Protocol):
 def open_source(
     name_or_path: str | None, config: Config, given: Mapping[str, Any] | None = None
 ) -> Source:
-    """The source named in the configuration, or a file of answers by its path.
+    """The source named in the configuration, or a file of answers or questions by its path.
 
     None means the only source that the configuration has. ``given`` goes with a path: what a table
-    of type ``jsonl`` would say beside ``answers``. Studies are made of tool outputs where the table
-    says so, and where files or Langfuse are given without any study.
+    of type ``jsonl`` would say beside ``answers``, one of type ``qa`` beside ``cases``. Studies are
+    made of tool outputs where the table says so, and where files or Langfuse are given without any
+    study.
 
     Raises:
         UsageError: there is no such source, file or type, or its table is wrong.
@@ -101,6 +103,11 @@ def open_source(
             raise UsageError(f"{told}: set it in [sources.{name_or_path}]")
         return _opened(name_or_path, tables[name_or_path], config.root)
     if name_or_path.lower().endswith(SUFFIXES):
+        from ancrage.abstention.source import holds_questions
+
+        if holds_questions(Path(name_or_path)):
+            table = {"type": "qa", "cases": name_or_path, **(given or {})}
+            return _opened(Path(name_or_path).stem, table, Path.cwd())
         table = {"type": "jsonl", "answers": [name_or_path], **(given or {})}
         return _opened(Path(name_or_path).stem, table, Path.cwd())
     raise UsageError(
