@@ -26,7 +26,7 @@ _COMMON = {
     "prompt": "'live' (default): rendered from code now; 'frozen': as recorded.",
     "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
     "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
-    "scorers": "Scorers to add: abstention, support, lexical, verify (commas between; default: none).",
+    "scorers": "Scorers to add: abstention, support, lexical, verify, commas between.",
     **MODEL_OPTIONS,
     "dry-run": "Say what would be sent and how much it would take, ask the endpoint with a tiny "
     "call whether it takes the parameters (unless --no-preflight), and stop.",
