@@ -78,6 +78,8 @@ def read_excel(path: Path, where: str, notes: list[str]) -> Iterator[Record | Re
     try:
         header: list[str] = []
         for sheet in book.worksheets:
+            # Some writers state a size of one cell.
+            sheet.reset_dimensions()
             for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
                 values = [_cell(cell) for cell in cells]
                 while values and values[-1] is None:
