@@ -41,3 +41,10 @@ def test_policies_can_be_strict() -> None:
     assert index.find("M-0034") == "M-0034"
     assert index.find("m-0034") is None
     assert index.find("M-34") is None
+
+
+def test_zeros_inside_hexadecimal_ids_are_no_padding() -> None:
+    index = IdIndex(["R-a00f12c4", "R-3b0007"], IdPolicy())
+    assert index.find("r-a00f12c4") == "R-a00f12c4"
+    assert index.find("R-a0f12c4") is None
+    assert index.find("R-3b7") is None

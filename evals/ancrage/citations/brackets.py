@@ -13,33 +13,11 @@ __all__ = ["bare", "bare_before", "citation", "find", "fold", "listed", "read", 
 _ATOM = re.compile(r"[^\s,;/|·•&+:()=\[\]{}<>«»“”\"]+")
 _ATOM_CHARACTER = re.compile(r"[\w-]")
 _STRIP = "*_~`.'’#@\\"
-_NEUTRAL = frozenset(
-    [
-        "-",
-        "–",
-        "—",
-        "et",
-        "and",
-        "y",
-        "und",
-        "e",
-        "cf",
-        "source",
-        "sources",
-        "répondant",
-        "répondante",
-        "respondent",
-        "participant",
-        "participante",
-        "message",
-        "msg",
-        "id",
-        "n°",
-        "no",
-        "réf",
-        "ref",
-    ]
-) | {""}
+_SAYS_NOTHING = (
+    "- and cf e et id message msg no n° participant participante ref respondent réf répondant "
+    "répondante source sources und y – — "
+)
+_NEUTRAL = frozenset(_SAYS_NOTHING.split()) | {""}
 """Words in a bracket that say nothing against its being a citation."""
 _YEAR = re.compile(r"(?:19|20)\d\d|FY\d+|'\d\d", re.IGNORECASE)
 _LONGEST_TOKEN = 64

@@ -40,39 +40,12 @@ _PAIRS = {"known as": "name", "sorte de": "distance", "espèce de": "distance"} 
     "sort of": "distance",
     "réponses possibles": "option",
 }
-_AFTER_LABEL = frozenset(
-    {
-        "est",
-        "is",
-        "was",
-        "était",
-        "of",
-        "de",
-        "d",
-        "du",
-        "des",
-        "l",
-        "central",
-        "centrale",
-        "ouvert",
-        "ouverte",
-        "fermé",
-        "fermée",
-        "principal",
-        "principale",
-        "suivant",
-        "suivante",
-        "suivants",
-        "suivantes",
-        "following",
-        "like",
-        "comme",
-        "réponse",
-        "possible",
-        "possibles",
-        "answer",
-    }
+_AFTER_LABEL_TEXT = (
+    "answer central centrale comme d de des du est fermé fermée following is l like of ouvert "
+    "ouverte possible possibles principal principale réponse suivant suivante suivantes "
+    "suivants was était "
 )
+_AFTER_LABEL = frozenset(_AFTER_LABEL_TEXT.split())
 """Words that may stand between a label and its marks."""
 _WORD = re.compile(r"[\w-]+")
 _AFTER = re.compile(
@@ -83,43 +56,13 @@ _AFTER = re.compile(
     r"|\((?:option|modalité|titre|title|thème|theme|question|libellé|label|nom|name)\b)",
     re.IGNORECASE,
 )
-_PROPOSES = (
-    "propos",
-    "suggér",
-    "sugger",
-    "suggest",
-    "pourrai",
-    "could",
-    "might",
-    "would",
-    "devrai",
-    "recommand",
-    "recommend",
-    "ajouter",
-    "ajoutez",
-    "ajoutons",
-    "add",
-    "reformul",
-    "rephras",
-    "remplac",
-    "replac",
-    "relanc",
-    "demander",
-    "demandez",
-    "demandons",
-    "poser",
-    "posez",
-    "posons",
-    "résumer",
-    "summari",
-    "summed",
-    "instead",
-    "plutôt",
-    "lieu",
-    "exemple",
-    "example",
-    "e.g",
+_PROPOSES_TEXT = (
+    "propos suggér sugger suggest pourrai could might would devrai recommand recommend "
+    "ajouter ajoutez ajoutons add reformul rephras remplac replac relanc demander demandez "
+    "demandons poser posez posons résumer summari summed instead plutôt lieu exemple example "
+    "e.g "
 )
+_PROPOSES = tuple(_PROPOSES_TEXT.split())
 _DENIED = re.compile(
     r"\b(?:personne (?:ne|n['’])|aucun\w*(?: \w+){0,3} (?:ne|n['’])|nul(?:le)? (?:ne|n['’])|nobody"
     r"|no one|none of|no (?:respondent|participant|customer|message|answer|one)"

@@ -17,29 +17,10 @@ MAXIMUM_LINES = 10_000
 _MARGIN = re.compile(r"(?:[ \t>]|[-*+•‣·▪](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•‣·▪]|\d{1,9}[.)])[ \t]")
 _PIPE = re.compile(r"(?<!\\)\|")
-_CODE = frozenset(
-    [
-        "python",
-        "py",
-        "javascript",
-        "js",
-        "typescript",
-        "ts",
-        "sql",
-        "html",
-        "css",
-        "xml",
-        "yaml",
-        "toml",
-        "bash",
-        "sh",
-        "c",
-        "cpp",
-        "java",
-        "r",
-        "rust",
-    ]
+_CODE_TEXT = (
+    "bash c cpp css html java javascript js py python r rust sh sql toml ts typescript xml yaml "
 )
+_CODE = frozenset(_CODE_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)
