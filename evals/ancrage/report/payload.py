@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from markupsafe import Markup
+from pydantic_core import to_json
 
 from ancrage.domain import Finding, JsonValue, Message, OutputState, Passage, ScoreState
 from ancrage.report.sources import PassedQuote, Shelf, passed_quotes
@@ -201,7 +202,7 @@ def _pairs(values: Mapping[str, JsonValue], prefix: str = "") -> list[list[str]]
 
 
 def _dump(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
+    return to_json(value, indent=1).decode()
 
 
 def _cut(text: str) -> str:

@@ -252,7 +252,9 @@ def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolde
     Raises:
         UsageError: no run, or several, answer to it.
     """
-    if reference and (Path(reference) / MANIFEST).is_file():
+    # A snapshot in this folder may bear the name of a run.
+    named = bool(reference) and (root / str(reference) / MANIFEST).is_file()
+    if reference and not named and (Path(reference) / MANIFEST).is_file():
         return RunFolder(Path(reference))
     folders = list_runs(root)
     if not folders:
