@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from ancrage.domain import Anchors, Passage, QuoteRecord, Scored
+from ancrage.domain import Anchors, Message, Passage, QuoteRecord, Scored, Study
 from ancrage.errors import UsageError
 from ancrage.runs import RunView
 from ancrage.slices import by_field, find
@@ -15,6 +15,7 @@ from ancrage.slices.scan import scan
 from ancrage.slices.tables import Table
 from ancrage.slices.terminal import standing_out
 from benchmarks.slices import draw, share
+from tests.builders import snapshot
 from tests.compare.runs import world, write_run
 
 
@@ -69,7 +70,15 @@ def test_what_a_study_has_in_common_is_no_slice() -> None:
 
 
 def _run(folder: Path) -> RunView:
-    data = world(folder / "snap", 80, studies=8)
+    """80 answers with a quote each, of messages in two languages; what fails is translated."""
+    said = {"fr": "Le prix est trop élevé pour la plupart des clients.",
+            "en": "The price is too high for most of the customers."}  # fmt: skip
+    messages = tuple(
+        Message(id=f"m-{language}", respondent_id="r", text=text) for language, text in said.items()
+    )
+    studies = [Study(id=f"s{at}", messages=messages) for at in range(8)]
+    base = world(folder / "base", 80, studies=8)
+    data = snapshot(folder / "snap", base.cases(), studies)
     written = write_run(
         folder / "runs", data, "a", {"x": [float(at % 16 == 0) for at in range(80)]}
     )
@@ -77,12 +86,13 @@ def _run(folder: Path) -> RunView:
         for entry in list(written.scorings()[0].scored()):
             at = int(entry.case_id[1:])
             foreign = at % 3 == 1
+            fails = foreign and at % 5 > 0
             quote = QuoteRecord(
-                evidence=Passage(start=0, end=7, text="Réponse"),
-                tier="T5" if foreign and at % 5 else "T0",
-                diagnosis="translated" if foreign and at % 5 else None,
-                language="fr",
-                source_language="en" if foreign else "fr",
+                evidence=Passage.of(said["fr"], 0, len(said["fr"])),
+                cited=("m-en" if foreign else "m-fr",),
+                tier="T5" if fails else "T0",
+                diagnosis="translated" if fails else None,
+                source_language="en" if fails else None,
             )
             scores.append(
                 Scored(
@@ -99,7 +109,7 @@ def test_translated_quotes_of_messages_in_another_language(tmp_path: Path) -> No
     assert found.rows == {"answers": 80, "quotes": 80}
     (finding,) = [finding for finding in found.findings if finding.noun == "quotes"]
     assert finding.sentence.startswith("translated quotes: 22 of 27 where ")
-    assert "en" in finding.sentence
+    assert "language of the message is en" in finding.sentence
     assert finding.sentence.endswith(", 0 of 53 elsewhere")
     from rich.console import Console
 

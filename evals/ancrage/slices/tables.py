@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ancrage.domain import OutputState
+from ancrage.domain import Message, OutputState
 from ancrage.quotes.language import detect
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Field = str
 MOST_VALUES = 12
 """A field of more values than this, but for studies, keeps its most frequent ones."""
+_MESSAGES = "languages of the messages"
 _SHORT, _LONG = 600, 2000
 """Characters up to which an answer is short, and from which it is long."""
 
@@ -44,14 +45,48 @@ class Table:
         self.fields.append(fields)
 
 
+class Languages:
+    """The language of each message, as its study says or as it reads; None where it is unclear.
+
+    Taken from the message that a quote cites, not from what the verification of the quote noted:
+    that is known of failing quotes alone, and would explain every failure by itself.
+    """
+
+    def __init__(self, view: "RunView") -> None:
+        self._snapshot = view.snapshot
+        self._known: dict[str, dict[str, Message]] = {}
+        self._told: dict[tuple[str, str], str | None] = {}
+
+    def of(self, study_id: str | None, cited: Iterable[str]) -> list[str]:
+        """The languages of those of the messages ``cited`` that there are, in order."""
+        if study_id is None:
+            return []
+        found = (self._message(study_id, name) for name in cited)
+        return [language for language in found if language]
+
+    def _message(self, study_id: str, name: str) -> str | None:
+        if study_id not in self._known:
+            study = self._snapshot.study(study_id)
+            messages = study.messages if study else ()
+            self._known[study_id] = {message.id: message for message in messages}
+        message = self._known[study_id].get(name)
+        if message is None:
+            return None
+        key = study_id, name
+        if key not in self._told:
+            self._told[key] = message.language or detect(message.text)
+        return self._told[key]
+
+
 def tables(view: "RunView") -> tuple[Table, Table]:
     """The answers of a run with their modes, and its quotes with what became of each."""
     modes = [mode.name for mode in view.modes]
     answers, quotes = Table("answers"), Table("quotes")
     kinds: set[str] = set()
     held = []
+    languages = Languages(view)
     for item in view.items():
-        known = fields(item)
+        known = fields(item, languages)
         if item.output.state is OutputState.OK:
             scores = item.scores
             answers.add(
@@ -63,10 +98,13 @@ def tables(view: "RunView") -> tuple[Table, Table]:
             if quote.tier is not None:
                 kinds.update([quote.diagnosis] if quote.diagnosis else [])
                 more = {
-                    "language of the quote": quote.language,
-                    "language of the message": quote.source_language,
+                    "language of the quote": detect(quote.evidence.text),
+                    "language of the message": next(
+                        iter(languages.of(item.case.study_id, quote.cited)), None
+                    ),
                 }
-                held.append((item, known | _told(more), quote.diagnosis))
+                own = {name: value for name, value in known.items() if name != _MESSAGES}
+                held.append((item, own | _told(more), quote.diagnosis))
     for item, known, diagnosis in held:
         quotes.add(item, known, {kind: float(kind == diagnosis) for kind in sorted(kinds)})
     return answers, quotes
@@ -76,8 +114,11 @@ def _fails(value: float | None) -> float | None:
     return None if value is None else float(value > 0)
 
 
-def fields(item: "Item") -> dict[Field, str]:
-    """What is known of an answer and of what led to it; unknown fields are left out."""
+def fields(item: "Item", languages: Languages) -> dict[Field, str]:
+    """What is known of an answer and of what led to it; unknown fields are left out.
+
+    Nothing here may depend on whether the answer fails.
+    """
     case, output = item.case, item.output
     source = case.provenance
     text = output.answer.text if output.answer else ""
@@ -88,12 +129,13 @@ def fields(item: "Item") -> dict[Field, str]:
         else set()
     )
     quotes = item.anchors.quotes if item.anchors else ()
-    spoken = {quote.source_language for quote in quotes if quote.source_language}
+    cited = [name for quote in quotes for name in quote.cited]
+    spoken = set(languages.of(case.study_id, cited))
     model = output.details.get("model") or source.model
     known: dict[Field, object] = {
         "language of the question": detect(case.input.question),
         "language of the answer": detect(text),
-        "languages of the messages": " + ".join(sorted(spoken)),
+        _MESSAGES: " + ".join(sorted(spoken)),
         "study": case.study_id,
         "model": model,
         "prompt version": source.prompt_version,
