@@ -12,6 +12,7 @@ from ancrage.claims import Claim
 from ancrage.claims.terms import terms
 from ancrage.config import Config, load
 from ancrage.evaluator import Subject
+from ancrage.fingerprint import code_version
 from ancrage.nli import Judged, NLIModel, NLISettings, rule_of
 from ancrage.nli.calibrate import refuse_foreign
 from ancrage.nli.model import Pair
@@ -82,7 +83,7 @@ class NLIVerifier:
         return cls(
             model.judge,
             rule_of(settings),
-            f"{facts}:{rule_name(settings)}",
+            f"{facts}:{rule_name(settings)}:{code_version(NLIVerifier, NLIModel)}",
             correct_from=fitted.correction if fitted else 0.0,
         )
 
