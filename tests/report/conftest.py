@@ -205,7 +205,7 @@ ANGRY = (
     "## Le bus\n\nLe bus est critiqué [Q2] : « Le bus de 7 h 45 est toujours plein 😤 » "
     "[R-001, M-0002]. Un répondant anglais confirme : « Je ferais du vélo » [R-009, M-0003], "
     "voir aussi [Q9].\n\nD'autres s'y tiennent : "
-    "« Je prends le bus tous les matins, sauf le vendredi » [R-001, M-0001]."
+    "« Je prends le bus tous les matins » [R-001, M-0001]."
 )
 CLEAN = "Les répondants prennent le bus : « tous les matins, même le vendredi » [R-001, M-0001]."
 HOSTILE = (

@@ -116,7 +116,7 @@ def test_answers_are_whole_and_marked(parsed: Parsed) -> None:
     ]
     assert marked == ["Le bus de 7 h 45 est toujours plein 😤", "Je ferais du vélo", "R-009", "Q9"]
     passed = [t for t, _, quotes in bodies["bus-001"]["answer"] if quotes]
-    assert passed == ["Je prends le bus tous les matins, sauf le vendredi"]
+    assert passed == ["Je prends le bus tous les matins"]
     assert bodies["bus-001"]["passed"][0]["tier"] == "T0"
 
 
