@@ -106,6 +106,6 @@ async def _ask(llm: "LLM", tier: str, prompt: str, repeat: int, path: Path) -> s
         tier=llm.tier(tier), messages=({"role": "user", "content": prompt},), repeat=repeat
     )
     completion = await llm.complete(request)
-    if not completion.ok:
+    if not (completion.ok or completion.text.strip()):  # an answer cut short is what it says
         raise IncompleteError(f"{completion.reason}; what was answered is kept in {path}")
     return completion.text
