@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import threading
 from collections.abc import Callable
 
 from ancrage.domain import Frozen, Usage
@@ -47,6 +48,7 @@ class Budget:
         self.spent_cost = 0.0
         self._under_way: list[Reservation] = []
         self._longest = 0
+        self._lock = threading.Lock()
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -73,14 +75,18 @@ class Budget:
         Raises:
             OverBudgetError: the call must not be made.
         """
-        while reason := self._objection(expected := expect()):
-            if self.exhausted or not self._under_way:
-                raise OverBudgetError(reason)
-            settled = asyncio.get_running_loop().create_future()
-            self._waiting.append(settled)
+        while True:
+            expected = expect()
+            with self._lock:
+                reason = self._objection(expected)
+                if reason is None:
+                    self._under_way.append(expected)
+                    return expected
+                if self.exhausted or not self._under_way:
+                    raise OverBudgetError(reason)
+                settled = asyncio.get_running_loop().create_future()
+                self._waiting.append(settled)
             await settled
-        self._under_way.append(expected)
-        return expected
 
     def _objection(self, expected: Reservation) -> str | None:
         if self.exhausted:
@@ -100,15 +106,19 @@ class Budget:
 
     def settle(self, expected: Reservation, used: Usage) -> None:
         """Replace a reservation by what the call used: nothing, if it was not answered."""
-        self._under_way.remove(expected)
-        self.spent_tokens += (used.input_tokens or 0) + (used.output_tokens or 0)
-        self._longest = max(self._longest, used.output_tokens or 0)
-        self.spent_cost += used.cost or 0.0
-        waiting, self._waiting = self._waiting, []
+        with self._lock:
+            self._under_way.remove(expected)
+            self._count(used)
+            waiting, self._waiting = self._waiting, []
         for settled in waiting:
             # Judges may run in another thread's loop than the assistant whose budget they share.
             if not settled.get_loop().is_closed():
                 settled.get_loop().call_soon_threadsafe(_wake, settled)
+
+    def _count(self, used: Usage) -> None:
+        self.spent_tokens += (used.input_tokens or 0) + (used.output_tokens or 0)
+        self._longest = max(self._longest, used.output_tokens or 0)
+        self.spent_cost += used.cost or 0.0
 
     def lose(self, expected: Reservation) -> None:
         """Count a try that brought no answer and may be billed all the same."""

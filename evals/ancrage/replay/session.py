@@ -17,6 +17,7 @@ from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
 from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.llm import LLM, Tier, read_tiers
+from ancrage.replay.aside import aside
 from ancrage.replay.assistant import Assistant, AssistantOptions
 from ancrage.replay.frozen import Policy
 from ancrage.replay.mock import read_mock
@@ -333,12 +334,12 @@ async def run_session(
         before = dict(llm.counts)
         hashed = bool(folder.run.details.get("hashed_order"))
         data = session.snapshot
-        with follow(folder) as on_item:
+        with follow(folder) as on_item, aside(evaluators) as scorers:
             run = await run_experiment(
                 folder,
                 in_dispatch_order(data) if hashed else data.cases(),
                 produce,
-                evaluators,
+                scorers,
                 sources,
                 concurrency=concurrency,
                 progress=progress,
