@@ -97,21 +97,22 @@ def _closed(
     if not cites:
         return []
     fault = f"{attempts[0]!r} cannot be read as an id" if attempts else None
-    if not fault and tokens and kinds == {"message"}:
-        owner = _owner(folded, start, grammar)
+    if not fault and tokens and kinds in ({"message"}, {"respondent"}):
+        other = "respondent" if kinds == {"message"} else "message"
+        owner = _owner(folded, start, other, grammar)
         if owner:
             return [citation(text, owner.start, end, [owner, *tokens], None)]
     return [citation(text, start, end, tokens, fault)]
 
 
-def _owner(folded: str, start: int, grammar: Grammar) -> Token | None:
-    """The respondent written right before a bracket of messages: ``R-012 (M-0034)``."""
+def _owner(folded: str, start: int, kind: str, grammar: Grammar) -> Token | None:
+    """The id written right before a bracket of the other kind: ``R-012 (M-0034)``."""
     cut = max(0, start - _OWNER)
     begin = max(cut, folded.rfind("\n", cut, start) + 1)
     last = None
     for token, _ in tokens_of(folded, begin, start, grammar):
         last = token
-    if last is None or last.kind != "respondent" or (last.start == cut > 0):
+    if last is None or last.kind != kind or (last.start == cut > 0):
         return None
     return last if not folded[last.end : start].strip(" *_~`") else None
 

@@ -11,7 +11,9 @@ from ancrage.citations.model import Citation
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LABEL = r"(?:\[\^(?P<label>[\w-]{1,20})\]|\[(?P<number>\d{1,3})\]|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
 _DEFINITION = re.compile(
-    rf"^[ \t>]{{0,8}}(?:[-*•][ \t]{{1,4}})?{_LABEL}[ \t]{{0,8}}:?[ \t]{{0,8}}(?=\S)", re.MULTILINE
+    rf"^[ \t>]{{0,8}}(?:(?:[-*•][ \t]{{1,4}})?{_LABEL}[ \t]{{0,8}}:?"
+    r"|(?P<item>\d{1,3})[.)])[ \t]{0,8}(?=\S)",
+    re.MULTILINE,
 )
 _CALL = re.compile(rf"[ \t*_.,;:!?…\u2060»”\"]{{0,16}}{_LABEL}")
 
@@ -27,6 +29,8 @@ def definitions(
         end = text.find("\n", start)
         end = min(len(text) if end < 0 else end, start + 1_000)
         own = tuple(found[bisect_left(starts, start) : bisect_left(starts, end)])
+        if match["item"] and not (own and own[0].start <= start + 2):
+            continue
         if not own:
             bare = brackets.listed(text, folded, start, end, grammar)
             own = (bare,) if bare else ()
