@@ -68,7 +68,7 @@ def export(
     rows: Literal["answers", "scores", "findings", "quotes", "evaluation"] = "answers",
     out: str = "",
 ) -> ExitCode:
-    """Write a run as a flat table, for a spreadsheet or a notebook.
+    """Write a run as a flat table for spreadsheets and notebooks.
 
     Cells that a spreadsheet would take for a formula begin with an apostrophe.
     """
