@@ -4,7 +4,7 @@ By what kind of thing is expected: yes or no, a code, a time of day, a frequency
 or other words. The rules say ``None`` where they cannot tell; a verifier may then be asked.
 """
 
-# ruff: noqa: E501 - lists of words
+# ruff: noqa: E501, SIM905 - lists of words
 
 import re
 import unicodedata
@@ -44,28 +44,10 @@ _NO = re.compile(
     r"|falso)(?=\W|$)"
 )
 _NONE = frozenset(
-    [
-        "no",
-        "none",
-        "nobody",
-        "nothing",
-        "zero",
-        "aucun",
-        "aucune",
-        "personne",
-        "rien",
-        "kein",
-        "keine",
-        "keiner",
-        "null",
-        "niemand",
-        "ninguno",
-        "ninguna",
-        "nadie",
-        "cero",
-        "nul",
-        "nulle",
-    ]
+    (
+        "no none nobody nothing zero aucun aucune personne rien kein keine keiner null niemand "
+        "ninguno ninguna nadie cero nul nulle"
+    ).split()
 )
 _OPPOSITES = tuple(
     (frozenset(a.split()), frozenset(b.split()))
