@@ -71,15 +71,15 @@ class SilentError(Exception):
         raise RuntimeError("no words")
 
 
-FAULTS = {
-    "SystemExit": SystemExit(0),
-    "RecursionError": RecursionError("too deep"),
-    "MemoryError": MemoryError(),
-    "SilentError": SilentError(),
-    "GeneratorExit": GeneratorExit(),
-    "CancelledError": asyncio.CancelledError("by itself"),
-    "RuntimeError": RuntimeError("half \ud800 a pair"),
-    "ExceptionGroup": ExceptionGroup("many", [OSError("no route"), ValueError("other")]),
+FAULTS: dict[str, Callable[[], BaseException]] = {
+    "SystemExit": lambda: SystemExit(0),
+    "RecursionError": lambda: RecursionError("too deep"),
+    "MemoryError": MemoryError,
+    "SilentError": SilentError,
+    "GeneratorExit": GeneratorExit,
+    "CancelledError": lambda: asyncio.CancelledError("by itself"),
+    "RuntimeError": lambda: RuntimeError("half \ud800 a pair"),
+    "ExceptionGroup": lambda: ExceptionGroup("many", [OSError("no route"), ValueError("other")]),
 }
 
 
@@ -89,7 +89,7 @@ async def test_whatever_an_assistant_raises_is_its_cases_state(
 ) -> None:
     async def produce(one: Case) -> Output:
         if one.id == "c2":
-            raise FAULTS[fault]
+            raise FAULTS[fault]()
         return await recorded(one)
 
     run = await run_experiment(folder, CASES, produce, [Counts()], studies)
@@ -106,7 +106,7 @@ async def test_whatever_a_check_raises_leaves_its_case_unscored(
 ) -> None:
     def count(subject: Subject) -> float:
         if subject.case.id == "c2":
-            raise FAULTS[fault]
+            raise FAULTS[fault]()
         return 0.0
 
     run = await run_experiment(folder, CASES, recorded, [Counts(count=count)], studies)
