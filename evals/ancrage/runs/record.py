@@ -252,10 +252,11 @@ def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolde
     Raises:
         UsageError: no run, or several, answer to it.
     """
-    # A snapshot in this folder may bear the name of a run.
-    named = bool(reference) and (root / str(reference) / MANIFEST).is_file()
-    if reference and not named and (Path(reference) / MANIFEST).is_file():
-        return RunFolder(Path(reference))
+    if reference:
+        # A run goes before a folder of its name, such as the snapshot that it read.
+        for path in (root / reference, Path(reference)):
+            if (path / MANIFEST).is_file():
+                return RunFolder(path)
     folders = list_runs(root)
     if not folders:
         raise UsageError(f"no run in {root}/; make one with: {called('experiment')}")
@@ -265,8 +266,7 @@ def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolde
         if back < len(folders):
             return folders[-1 - back]
         raise UsageError(f"{name}: there are only {len(folders)} runs in {root}/")
-    exact = [folder for folder in folders if folder.path.name == name]
-    matching = exact or [f for f in folders if f.path.name.startswith(name)]
+    matching = [folder for folder in folders if folder.path.name.startswith(name)]
     if len(matching) == 1:
         return matching[0]
     known = ", ".join(folder.path.name for folder in (matching or folders)[-5:])
