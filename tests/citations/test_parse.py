@@ -309,3 +309,29 @@ def test_a_well_formed_citation_is_found_in_any_surroundings(before: str, after:
     text = f"{before}\n\n« tout va bien » [R-012, M-0034]\n\n{after}"
     found = [q for q in parse(text).quotes if q.text == "tout va bien"]
     assert [t.text for q in found for c in q.citations for t in c.messages] == ["M-0034"]
+
+
+@pytest.mark.parametrize("accent", ["&eacute;", "&#233;", "&#xE9;"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        "&laquo; {} &raquo; [R-001, M-0001]",
+        "“{}” [R-001, M-0001]",
+        "> {}\n>\n> — [R-001, M-0001]",
+        "| Verbatim | Source |\n|---|---|\n| {} | [R-001, M-0001] |",
+        "- [R-001, M-0001] : &laquo;&nbsp;{}&nbsp;&raquo;",
+    ],
+)
+def test_an_entity_that_ends_a_quote_is_whole(form: str, accent: str) -> None:
+    words = f"l'opercule {accent}tait d{accent}coll{accent}"
+    (quote,) = parse(form.format(words)).quotes
+    assert quote.text == words
+
+
+def test_a_block_quote_that_introduces_words_takes_the_line_below() -> None:
+    text = (
+        "> Ma fille a dit « on dirait un nuage ».\n>\n> — [R-001, M-0001]\n\n"
+        "> un nuage\n>\n> — [R-002, M-0002]"
+    )
+    cited = [quote.citations[0].text for quote in parse(text).quotes]
+    assert cited == ["[R-001, M-0001]", "[R-002, M-0002]"]

@@ -14,6 +14,9 @@ _LONG = 5
 """Words from which a quoted passage passes for somebody's words, not for a term."""
 _HELD = 3
 """Words from which words that a message has are no coincidence."""
+_NOBODY = ("question", "option", "said by nobody")
+"""What words within marks can be although a message has them; a label of a sentence's length
+that a message has word for word is the respondent's sentence."""
 _CONTEXT = 120
 
 _SPEAKER = (
@@ -51,13 +54,16 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
     cited_alike = {_shape(subject.text, quote) for quote in quotes if quote.citations}
     for quote in quotes:
         cited = any(one.pairs or one.fault or one.others for one in quote.citations)
-        if cited or quote.mention or stands_in_questionnaire(subject, quote.text):
-            continue
         count = len(quote.text.split())
+        mention = quote.mention and (quote.mention in _NOBODY or count < _LONG)
+        if cited or mention or stands_in_questionnaire(subject, quote.text):
+            continue
         if count >= _HELD and not source.study.messages:
             absent(source, "messages", "a message with the quoted words")
         verdict = source.quotes.verify(quote.text, ())
         held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
+        if quote.mention and not held:
+            continue
         if not (held and count >= _HELD):
             shape = _shape(subject.text, quote)
             alike = shape is not None and shape in cited_alike and count >= _LONG

@@ -438,13 +438,20 @@ class _Attribution:
         quotes, free = self._open_quotes(index), self._free(index)
         if quotes and not free and len(quotes) == len(self.quotes[index]):
             before = self.text[block.start : quotes[0].start].rstrip(" *_" + PAD)
-            led = before.endswith(":") and self._rest(index, quotes) <= 8
-            return "Q" if led or not self._rest(index, quotes) else ""
+            rest = self._rest(index, quotes)
+            led = rest <= 8 and before.endswith(":")
+            attributed = block.quote and self._goes_on(index)
+            return "Q" if led or attributed or not rest else ""
         if free and not self.quotes.get(index):
             rest = self._rest(index, free)
             leads = self.text[block.start : block.end].rstrip(" *_" + PAD).endswith(":")
             return "C" if rest <= 3 or (leads and rest <= 25) else ""
         return ""
+
+    def _goes_on(self, index: int) -> bool:
+        """Whether the block quote of a block has another block, which can say whose it is."""
+        after = self.blocks[index + 1] if index + 1 < len(self.blocks) else None
+        return after is not None and after.quote == self.blocks[index].quote
 
     def _rest(self, index: int, spans: Iterable[Candidate | Citation]) -> int:
         """The words of a block outside ``spans``."""

@@ -58,7 +58,7 @@ _AFTER = re.compile(
 )
 _PROPOSES_TEXT = (
     "propos suggér sugger suggest pourrai could might would devrai recommand recommend "
-    "ajouter ajoutez ajoutons add reformul rephras remplac replac relanc demander demandez "
+    "ajouter ajoutez ajoutons reformul rephras remplac replac relanc demander demandez "
     "demandons poser posez posons résumer summari summed instead plutôt lieu exemple example "
     "e.g "
 )
@@ -103,7 +103,8 @@ def mention(before: str, after: str, words: str, cited: bool) -> str | None:
         return "question"
     if _DENIED.search(before):
         return "said by nobody"
-    if any(word.startswith(_PROPOSES) for word in _WORD.findall(before.lower())):
+    told = _WORD.findall(before.lower())
+    if "add" in told or any(word.startswith(_PROPOSES) for word in told):
         return "proposed"
     return None
 

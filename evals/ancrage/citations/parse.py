@@ -171,17 +171,23 @@ class _Parser(Reader):
 
     def _passage(self, quote: Candidate) -> QuotedPassage:
         own = tuple(self._owned(quote))
+        end = self._whole(quote.inner_end)
         return QuotedPassage(
             quote.start,
-            quote.end,
+            max(quote.end, end),
             quote.inner_start,
-            quote.inner_end,
-            self.text[quote.inner_start : quote.inner_end],
+            end,
+            self.text[quote.inner_start : end],
             quote.family,
             own,
             quote.rule if own else None,
             quote.mention,
         )
+
+    def _whole(self, end: int) -> int:
+        """``end``, or the end of the entity whose sign stands right before it."""
+        within = self.text[end - 1 : end] == "&" and self.surface[end : end + 1] == PAD
+        return self.text.index(";", end) + 1 if within else end
 
     def _owned(self, quote: Candidate) -> Iterator[Citation]:
         """The citations of a quote, with the respondent its sentence or another bracket names."""

@@ -100,8 +100,13 @@ def citations_moved_by_one(draft: Draft, chance: random.Random) -> Draft | None:
 
 @fault("uncited_quote")
 def citation_removed(draft: Draft, chance: random.Random) -> Draft | None:
-    """A quote of a sentence whose citation is gone; a word or two in marks is no quote."""
-    long = [at for at, unit in enumerate(draft.units) if len(unit.words.split()) >= SENTENCE]
+    """A quote of a sentence, the only one of its message, whose citation is gone."""
+    messages = [unit.message for unit in draft.units]
+    long = [
+        at
+        for at, unit in enumerate(draft.units)
+        if len(unit.words.split()) >= SENTENCE and messages.count(unit.message) == 1
+    ]
     return draft.with_unit(chance.choice(long), cite=None) if long else None
 
 

@@ -29,7 +29,8 @@ def _altered(name: str, words: str, edit: Edit) -> Kind:
 
 
 def _stands(words: str, draft: Draft, at: int) -> bool:
-    return words.casefold() in draft.message_text(draft.units[at]).casefold()
+    said = words.rstrip(" .!?…").casefold()
+    return said in draft.message_text(draft.units[at]).casefold()
 
 
 def _table(name: str) -> Edit:
@@ -91,7 +92,7 @@ def _swapped_words(words: str, language: str, chance: random.Random) -> str | No
 def _paraphrased(words: str, language: str, chance: random.Random) -> str | None:
     """Halves in the other order, with a synonym where there is one."""
     parts = words.rstrip(".!?… ").split(" ")
-    if len(parts) < 6:
+    if len(parts) < 6 or set(words) & set('«»“”„"'):
         return None
     middle = len(parts) // 2
     turned = " ".join([*parts[middle:], *parts[:middle]])
@@ -122,7 +123,9 @@ def foreign(draft: Draft, chance: random.Random) -> Draft | None:
     others = [
         message.text
         for message in draft.source.study.messages
-        if message.language not in (None, draft.language) and 4 <= len(message.text.split()) <= 40
+        if message.language not in (None, draft.language)
+        and message.id != draft.units[at].message
+        and 4 <= len(message.text.split()) <= 40
     ]
     return draft.with_unit(at, words=chance.choice(others).replace("\n", " ")) if others else None
 
