@@ -36,10 +36,9 @@ async def raised(row: dict[str, Any], checks: list[Evaluator]) -> dict[str, int]
     return {score.name: int(score.value) for score in scores if score.value}
 
 
-async def main() -> None:
+async def compare(rows: list[dict[str, Any]]) -> None:
     """Print what differs, and the count."""
     checks: list[Evaluator] = list(load_checks(Config(None, {})))
-    rows = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
     agreed = 0
     for row in rows:
         found = await raised(row, checks)
@@ -50,4 +49,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    lines = Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()
+    asyncio.run(compare([json.loads(line) for line in lines]))
