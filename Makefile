@@ -15,7 +15,7 @@ lint: .venv/.dev  ## Format, lint and type-check
 	$(BIN)/mypy
 
 docs: .venv/.dev  ## Build the documentation into site/
-	$(BIN)/python -m ancrage.setup.reference docs
+	$(BIN)/python -m ancrage.cli.reference docs
 	$(BIN)/mkdocs build --quiet
 
 .venv/.base .venv/.dev: .venv/.%: pyproject.toml | .venv

@@ -8,7 +8,7 @@ import pytest
 
 from ancrage.abstention.evaluation import QAEvaluation
 from ancrage.abstention.evaluator import question_evaluator
-from ancrage.abstention.source import QASource, holds_questions
+from ancrage.abstention.source import QASource
 from ancrage.cli.app import run
 from ancrage.config import load
 from ancrage.domain import Answer, Case, Evaluation, Output, OutputState
@@ -16,6 +16,7 @@ from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources import Window
+from ancrage.snapshot.sources.questions import holds_questions
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 ROW = {"question": "How much?", "expected": "12 euros", "support": "It costs 12 euros.",

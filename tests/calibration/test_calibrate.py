@@ -23,8 +23,8 @@ from ancrage.calibration.measure import confusion, corrected
 from ancrage.calibration.pairs import unmatched
 from ancrage.calibration.section import judge_sections, judged_modes
 from ancrage.calibration.terminal import calibrated
+from ancrage.cli.reporting import read
 from ancrage.errors import UsageError
-from ancrage.report.data import read_report
 from ancrage.report.terminal import console, show
 from ancrage.runs import RunView
 from tests.calibration.worlds import MODE, World, judge_again, verdicts, world, write_labels
@@ -232,7 +232,7 @@ def test_a_report_flags_judges_without_calibration_and_those_that_changed(
 def test_the_main_report_shows_raw_and_corrected_rates(judged: World, labels: Labels) -> None:
     calibration, _ = calibrate(RunView(judged.folder), labels, random_sample=True)
     save_calibration(calibration)
-    shown = read_report(judged.folder).sections
+    shown = read(judged.folder).sections
     sections = [section for section in shown if section.title.startswith("Judges")]
     titles = [section.title for section in sections]
     assert titles == ["Judges: raw and corrected rates", "Judges: coverage, evidence and cost"]

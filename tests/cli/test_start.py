@@ -119,14 +119,15 @@ def test_the_demonstration_needs_no_checkout(tmp_path: Path) -> None:
 
 
 def test_the_reference_and_the_schema_are_those_of_the_models() -> None:
-    from ancrage.setup.reference import TABLES, commands, markdown, schema
+    from ancrage.cli.reference import commands
+    from ancrage.setup.reference import TABLES, markdown, schema
     from tests.conftest import ROOT
 
     assert set(schema()["properties"]) == set(TABLES)
     docs = ROOT / "docs"
     assert (docs / "commands.md").read_text(encoding="utf-8") == commands()
     assert (docs / "configuration.md").read_text(encoding="utf-8") == markdown(), (
-        "write it anew: python -m ancrage.setup.reference docs"
+        "write it anew: python -m ancrage.cli.reference docs"
     )
     assert json.loads((docs / "evals.schema.json").read_text(encoding="utf-8")) == schema()
 

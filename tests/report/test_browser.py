@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from ancrage.report.data import read_report
 from ancrage.report.html import write_html
+from ancrage.runs import RunView
 from tests.report.conftest import ANGRY, CLEAN, HOSTILE, case, finding, lifelike, make_run
 
 pytest_plugins = ("tests.browser",)
@@ -16,7 +17,7 @@ pytest_plugins = ("tests.browser",)
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("browser")
-    write_html(read_report(lifelike(folder)), folder / "report.html")
+    write_html(read_report(RunView(lifelike(folder))), folder / "report.html")
     return (folder / "report.html").as_uri()
 
 
@@ -25,7 +26,7 @@ def long_url(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("long")
     found = {"c-0399": [finding(CLEAN, "bus")]}
     cases = (case(f"c-{n:04}", CLEAN, question=f"Question {n} ?") for n in range(400))
-    write_html(read_report(make_run(folder, cases, found)), folder / "report.html")
+    write_html(read_report(RunView(make_run(folder, cases, found))), folder / "report.html")
     return (folder / "report.html").as_uri()
 
 
@@ -303,7 +304,7 @@ def test_markdown_is_read_and_its_marks_stay_in_the_text(page: Page, tmp_path: P
     text = "## Titre\n\n- **Le bus** est `plein`\n| a | b |\nfin **non fermé"
     folder = make_run(tmp_path, [case("m", text)])
     path = tmp_path / "m.html"
-    write_html(read_report(folder), path)
+    write_html(read_report(RunView(folder)), path)
     visit(page, path.as_uri() + "#case=m")
     answer = page.locator("#case .answer")
     assert answer.text_content() == text

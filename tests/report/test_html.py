@@ -19,7 +19,7 @@ from ancrage.report.data import Section, read_report
 from ancrage.report.html import render
 from ancrage.report.payload import body, script_json
 from ancrage.report.text import visible
-from ancrage.runs import Item, RunFolder
+from ancrage.runs import Item, RunFolder, RunView
 from tests.report.conftest import ANGRY, HOSTILE, case, finding, lifelike, make_run
 
 
@@ -63,7 +63,7 @@ class Parsed(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: pytest.TempPathFactory) -> str:
-    report = read_report(lifelike(tmp_path_factory.mktemp("html")))
+    report = read_report(RunView(lifelike(tmp_path_factory.mktemp("html"))))
     return "".join(render(report))
 
 
@@ -157,7 +157,7 @@ def test_further_sections_are_shown_and_escaped(run: RunFolder) -> None:
         Section("Calibration <of> judges", header=("Judge", "κ"), rows=(("<b>a</b>", "0.71"),)),
         Section("Picture", body=Markup("<svg></svg>")),
     )
-    text = "".join(render(read_report(run, sections=sections)))
+    text = "".join(render(read_report(RunView(run), sections=sections)))
     assert "<h2>Calibration &lt;of&gt; judges</h2>" in text
     assert "<td>&lt;b&gt;a&lt;/b&gt;</td><td>0.71</td>" in text
     assert "<svg></svg>" in text
@@ -177,7 +177,7 @@ def test_a_long_tool_output_is_cut_and_says_so(tmp_path: Path) -> None:
 def test_a_source_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     text = "Il dit « non » [R-001, M-9999]."
     folder = make_run(tmp_path, [case("a", text)], {"a": [finding(text, "non", source="M-9999")]})
-    [(_, content)] = Parsed("".join(render(read_report(folder)))).answers()
+    [(_, content)] = Parsed("".join(render(read_report(RunView(folder))))).answers()
     assert content["findings"][0]["source"]["absent"] == "is not in study transports"
 
 

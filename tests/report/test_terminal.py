@@ -29,7 +29,7 @@ class Terminal(io.StringIO):
 
 def piped(folder: RunFolder, worst: int = 5) -> str:
     out = console(io.StringIO())
-    show(overview(read_report(folder, worst=worst), Path("runs/x/report.html")), out)
+    show(overview(read_report(RunView(folder), worst=worst), Path("runs/x/report.html")), out)
     assert isinstance(out.file, io.StringIO)
     return out.file.getvalue()
 
@@ -78,7 +78,7 @@ def test_a_terminal_gets_colours_but_no_escape_of_an_answer(
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     out = console(Terminal())
-    show(overview(read_report(run), Path("report.html")), out)
+    show(overview(read_report(RunView(run)), Path("report.html")), out)
     show(render(find_answer(RunView(run), "hostile-001"), out), out)
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
@@ -267,7 +267,7 @@ def test_no_name_is_in_pieces_at_any_width(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     file = io.StringIO()
-    report = read_report(run)
+    report = read_report(RunView(run))
     show(overview(report), console(file))
     text = file.getvalue()
     assert max(map(cell_len, text.splitlines())) <= width

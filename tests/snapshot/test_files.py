@@ -334,7 +334,7 @@ def test_another_package_can_offer_a_source(
     with closing(open_source(None, load(tmp_path))) as source:
         assert source.label == f"prod {{'colour': 'blue'}} {tmp_path}"
     write("other/evals.toml", '[sources.prod]\ntype = "excel"\n')
-    with pytest.raises(UsageError, match="known: jsonl, sql, langfuse, nowhere"):
+    with pytest.raises(UsageError, match="known: jsonl, sql, langfuse, qa, nowhere"):
         open_source(None, load(tmp_path / "other"))
 
 

@@ -20,8 +20,9 @@ from ancrage.domain import (
 )
 from ancrage.errors import UsageError, describe
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources import Window, validated
-from ancrage.snapshot.sources.records import RAW_KEPT, Record, read_records
+from ancrage.snapshot.sources.contract import Window, validated
+from ancrage.snapshot.sources.questions import question_records
+from ancrage.snapshot.sources.rows import RAW_KEPT, Record
 
 PROMPT = """\
 Answer the question from the text alone, briefly and in the language of the question. \
@@ -105,7 +106,7 @@ class QASource:
 
     def cases(self, window: Window) -> Iterator[Case | Reject]:
         """See ``Source``; a case without an answer is missing one, and counted as such."""
-        records = list(_records(self._path))
+        records = list(question_records(self._path))
         answers = read_answers(self._answers, records) if self._answers else {}
         seen: dict[str, int] = {}
         asked: dict[tuple[str, str], int] = {}
@@ -132,15 +133,6 @@ class QASource:
 
     def close(self) -> None:
         """Nothing is held."""
-
-
-def holds_questions(path: Path) -> bool:
-    """Whether the first record of a file is a question that says whether it can be answered."""
-    try:
-        first = next(_records(path), None)
-    except UsageError:
-        return False
-    return isinstance(first, Record) and "must_abstain" in first.row
 
 
 def read_answers(path: Path, records: list[Record | Reject]) -> dict[str, str]:
@@ -172,19 +164,6 @@ def read_answers(path: Path, records: list[Record | Reject]) -> dict[str, str]:
 def _id(record: Record | Reject, rank: int) -> str:
     found = record.row.get("id") if isinstance(record, Record) else None
     return str(rank if found is None else found)
-
-
-def _records(path: Path) -> Iterator[Record | Reject]:
-    for record in read_records(path, str(path)):
-        rows = record.row.get("cases") if isinstance(record, Record) else None
-        if not isinstance(rows, list):
-            yield record
-            continue
-        for rank, row in enumerate(rows, start=1):
-            if isinstance(row, dict):
-                yield Record(str(path), rank, row)
-            else:
-                yield Reject(where=str(path), line=rank, error="expected an object with fields")
 
 
 def _case(record: Record, rank: int) -> QACase | Reject:

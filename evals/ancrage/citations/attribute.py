@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ancrage.citations.model import Citation
-from ancrage.quotes.layout import Block
+from ancrage.quotes.block import Block
 from ancrage.quotes.surface import BLANK, PAD
 
 _WORD = r"(?:et|and|puis|then|ou|or|y|und|e|mais|but|&|plus)"

@@ -13,8 +13,9 @@ from ancrage.citations.mentions import mention
 from ancrage.citations.model import (
     Citation,
 )
+from ancrage.quotes.block import Block
 from ancrage.quotes.extract import Quote, trimmed
-from ancrage.quotes.layout import Block, blocks
+from ancrage.quotes.layout import blocks
 from ancrage.quotes.surface import BLANK, PAD, fold, surface
 
 _TIGHT = BLANK + ">*_~`.,;:!?…()|[]\\—–-"

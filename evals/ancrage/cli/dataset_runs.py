@@ -105,7 +105,7 @@ def _audit(
 ) -> ExitCode:
     import asyncio
 
-    from ancrage.report.terminal import print_run
+    from ancrage.cli.reporting import print_run
     from ancrage.runs import recorded, run_experiment
     from ancrage.runs.progress import track
     from ancrage.studies import Studies
@@ -128,7 +128,7 @@ def _audit(
                 on_item=on_item,
             )
         )
-    print_run(folder, html=folder.path / "report.html")
+    print_run(folder)
     return max(print_accounts(folder), publishing.finish())
 
 

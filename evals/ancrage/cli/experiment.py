@@ -192,8 +192,9 @@ def conclude(folder: "RunFolder") -> ExitCode:
     from rich.text import Text
 
     from ancrage.checks import ChecksConfig
+    from ancrage.cli.reporting import print_run
     from ancrage.config import load
-    from ancrage.report.terminal import console, print_run, show
+    from ancrage.report.terminal import console, show
 
     found = print_run(folder)
     judged = print_accounts(folder)

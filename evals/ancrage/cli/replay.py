@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ancrage.domain import JsonValue
     from ancrage.llm import LLM, Budget
     from ancrage.replay.session import Session
-    from ancrage.report.data import Report, Section
     from ancrage.runs import RunFolder
 
 
@@ -275,24 +274,15 @@ def _dry_run(
     return ExitCode.INCOMPLETE if missing else ExitCode.OK
 
 
-def _write_page(folder: "RunFolder", extra: "tuple[Section, ...]" = ()) -> "Report":
-    """Write a replay's page, with further sections, into its folder."""
-    from ancrage.report.data import read_report
-    from ancrage.report.html import write_html
-
-    report = read_report(folder, sections=extra)
-    write_html(report, folder.path / "report.html")
-    return report
-
-
 def _show(folder: "RunFolder") -> None:
     """Write a replay's page and print its report."""
+    from ancrage.cli.reporting import print_run
     from ancrage.replay.summary import lines, totals
-    from ancrage.report.terminal import console, overview
+    from ancrage.report.terminal import console
     from ancrage.report.text import line
 
     out = console()
-    out.print(overview(_write_page(folder), folder.path / "report.html"))
+    print_run(folder)
     for subject, words, loud in lines(folder.run, totals(folder.outputs())):
         if loud:
             out.print(f"{subject}: {line(words)}", style="bold yellow")
@@ -355,6 +345,7 @@ def migrate(
     """
     from datetime import UTC, datetime
 
+    from ancrage.cli.reporting import write
     from ancrage.compare.results import find_group
     from ancrage.config import load
     from ancrage.replay import load_assistant
@@ -416,7 +407,7 @@ def migrate(
         )
     found = migration(*(find_group(group) for group in groups))
     for folder in everything:
-        _write_page(folder, tuple(tables(found)))
+        write(folder, sections=tuple(tables(found)))
     console().print(render(found))
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
     again = called(f"migrate {models} {against} --run-name {base}")

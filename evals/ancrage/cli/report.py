@@ -37,8 +37,8 @@ def report(
 
     Exits 3 when the run, or its scoring, is incomplete: what there is of it is reported.
     """
+    from ancrage.cli.reporting import read
     from ancrage.files import write_atomic
-    from ancrage.report.data import read_report
     from ancrage.report.html import render, write_html
     from ancrage.report.terminal import console, overview
     from ancrage.report.terminal import show as display
@@ -54,7 +54,7 @@ def report(
         raise UsageError(f"--html {html}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise UsageError(f"--html {html}: is a folder; name a file in it")
-    found = read_report(folder, worst=worst)
+    found = read(folder, worst=worst)
     if html == "-":
         print_utf8(render(found))
         return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK

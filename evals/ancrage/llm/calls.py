@@ -13,7 +13,7 @@ from ancrage.domain import MODEL_CALLS, JsonValue, ModelCall, OutputState
 from ancrage.llm.cache import Exchange
 from ancrage.llm.gateway import APIS, Api, Call, Gateway
 from ancrage.llm.request import Completion
-from ancrage.llm.tiers import Tier, default_endpoint
+from ancrage.llm.tiers import Tier, default_endpoint, headers_of
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,6 @@ class Calls:
 
     def restated(self, api: Api, url: str, body: dict[str, Any], headers: dict[str, str]) -> Call:
         """The call that a client wanted to make, as it is to be made here."""
-        from ancrage.llm.client import headers_of
-
         tier, parts = self.tier, urlsplit(url)
         endpoint = url.partition("?")[0].removesuffix(APIS[api].PATH)
         query = parts.query

@@ -1,12 +1,11 @@
 """The client of judges, scorers and agents of our own: requests of tiers, through the gateway."""
 
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from pydantic import BaseModel
 
-from ancrage.config import Config, load, secret
-from ancrage.errors import UsageError
+from ancrage.config import Config, load
 from ancrage.llm.budget import Budget
 from ancrage.llm.cache import Cache, Exchange
 from ancrage.llm.calls import calls_of
@@ -14,7 +13,7 @@ from ancrage.llm.gateway import APIS, Call, Gateway
 from ancrage.llm.prices import Prices, read_prices
 from ancrage.llm.request import Completion, Request
 from ancrage.llm.structured import Structured, ask
-from ancrage.llm.tiers import Tier, find_tier, read_tiers
+from ancrage.llm.tiers import Tier, find_tier, headers_of, read_tiers
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -152,19 +151,3 @@ class LLM:
 
     def note_lack_of_schema(self, tier: Tier) -> None:
         self._without_schema.add((tier.endpoint, tier.model))
-
-
-def headers_of(tier: Tier) -> dict[str, Any]:
-    """The headers that let a tier's calls in.
-
-    Raises:
-        UsageError: its key is not set.
-    """
-    if tier.key_name is None:
-        return {}
-    key = secret(tier.key_name)
-    if key is None:
-        raise UsageError(
-            f"model {tier.model!r} needs a key: set {tier.key_name} in the environment or in .env"
-        )
-    return {"authorization": f"Bearer {key}"}

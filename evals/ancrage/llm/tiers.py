@@ -1,7 +1,7 @@
 """Tiers: which model is called where and with which parameters, always stated, never guessed."""
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
@@ -146,3 +146,19 @@ def find_tier(tiers: Mapping[str, Tier], name: str) -> Tier:
             f"no tier {name!r} in the configuration: add [tiers.{name}] (known: {known})"
         )
     return tiers[name]
+
+
+def headers_of(tier: Tier) -> dict[str, Any]:
+    """The headers that let a tier's calls in.
+
+    Raises:
+        UsageError: its key is not set.
+    """
+    if tier.key_name is None:
+        return {}
+    key = secret(tier.key_name)
+    if key is None:
+        raise UsageError(
+            f"model {tier.model!r} needs a key: set {tier.key_name} in the environment or in .env"
+        )
+    return {"authorization": f"Bearer {key}"}

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ancrage.quotes.layout import Block, blocks
+from ancrage.quotes.block import Block
+from ancrage.quotes.layout import blocks
 from ancrage.quotes.normalise import INVISIBLE
 from ancrage.quotes.surface import surface
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ancrage.quotes.layout import Block
+from ancrage.quotes.block import Block
 
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>li|ul|ol|p|div|tr|td|th|table|h[1-6]|blockquote|section|article|dd|dt)"

@@ -3,10 +3,13 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from ancrage.quotes.block import Block
+from ancrage.quotes.html import with_html
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -23,31 +26,8 @@ _CODE_TEXT = (
 _CODE = frozenset(_CODE_TEXT.split())
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A paragraph, heading or table cell: ``text[start:end]``, without the marks of its margin."""
-
-    start: int
-    end: int
-    kind: str
-    """``paragraph``, ``heading``, ``cell`` or ``code``."""
-    items: tuple[int, ...] = ()
-    """The list items that it lies in, outermost first, each numbered over the answer."""
-    lists: tuple[int, ...] = ()
-    """The lists of those items."""
-    quote: int = 0
-    """The outermost block quote that it lies in, numbered from 1; 0 for none."""
-    row: int = 0
-    """For a cell, the number of its row, one of its own in the answer; 0 for none."""
-    column: int = 0
-    header: str = ""
-    """For a cell, what the head of its column says."""
-
-
 def blocks(text: str) -> list[Block]:
     """The blocks of an answer in order; empty ones are left out."""
-    from ancrage.quotes.html import with_html
-
     return list(with_html(text, _markdown(text)))
 
 

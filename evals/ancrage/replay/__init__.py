@@ -4,10 +4,11 @@
 """
 
 from ancrage.replay.agent import ToolCallingAgent
-from ancrage.replay.assistant import Assistant, Conversation, Reply, load_assistant
+from ancrage.replay.assistant import Assistant, Conversation, Reply
 from ancrage.replay.cases import regenerate
 from ancrage.replay.frozen import FrozenTools, ToolFailed, UnrecordedCall
 from ancrage.replay.function import FunctionAssistant
+from ancrage.replay.load import load_assistant
 from ancrage.replay.mock import Mock, read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
 from ancrage.replay.producer import Replay

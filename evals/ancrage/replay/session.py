@@ -18,8 +18,9 @@ from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.llm import LLM, Tier, read_tiers
 from ancrage.replay.aside import aside
-from ancrage.replay.assistant import Assistant, AssistantOptions
+from ancrage.replay.assistant import Assistant
 from ancrage.replay.frozen import Policy
+from ancrage.replay.load import AssistantOptions
 from ancrage.replay.mock import read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
 from ancrage.replay.producer import Replay

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ancrage.domain import OutputState, RunState
 from ancrage.program import called
-from ancrage.runs import Item, ModeSummary, RunFolder, RunView
+from ancrage.runs import Item, ModeSummary, RunView
 
 _STAMPED = re.compile(r"\d{8}-\d{6}-")
 """How the id of a run begins that nobody named."""
@@ -132,13 +132,12 @@ class Report:
         return f"{self.cases} {noun} = {parts}" if parts else "no case"
 
 
-def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, ...] = ()) -> Report:
+def read_report(view: RunView, *, worst: int = 5, sections: tuple[Section, ...] = ()) -> Report:
     """The report of a run, its answers read one at a time.
 
     Raises:
-        UsageError: the run or its snapshot cannot be read.
+        UsageError: the outputs or the scores cannot be read.
     """
-    view = RunView(folder)
     states: Counter[str] = Counter()
     with_findings = 0
     heap: list[tuple[int, int, Item]] = []
@@ -156,7 +155,7 @@ def read_report(folder: RunFolder, *, worst: int = 5, sections: tuple[Section, .
         states=states,
         with_findings=with_findings,
         worst=tuple(item for _, _, item in ranked),
-        sections=(*_of_snapshot(view), *sections, *_of_replay(folder), *_of_judges(view)),
+        sections=(*_of_snapshot(view), *sections),
     )
 
 
@@ -165,24 +164,6 @@ def _of_snapshot(view: RunView) -> tuple[Section, ...]:
     manifest = view.snapshot.manifest
     told = (str(manifest), *manifest.warnings, *manifest.notes)
     return (Section("Snapshot", rows=tuple((sentence,) for sentence in told)),)
-
-
-def _of_replay(folder: RunFolder) -> tuple[Section, ...]:
-    """How a replay was done: prompts, parameters, the frozen world."""
-    if "replay" not in folder.run.details:
-        return ()
-    from ancrage.replay.summary import replay_sections
-
-    return replay_sections(folder)
-
-
-def _of_judges(view: RunView) -> tuple[Section, ...]:
-    """What there is to say of the judges that scored the run; nothing is loaded without any."""
-    if not any("judge" in info.details for info, _ in view.evaluators.values()):
-        return ()
-    from ancrage.calibration.section import judge_sections
-
-    return judge_sections(view)
 
 
 def share(part: int, whole: int, *, interval: bool = True) -> str:

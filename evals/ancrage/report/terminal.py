@@ -16,11 +16,10 @@ from rich.text import Text
 
 from ancrage.domain import Finding
 from ancrage.program import called
-from ancrage.report.data import Report, Section, rate, read_report, share
-from ancrage.report.html import write_html
+from ancrage.report.data import Report, Section, rate, share
 from ancrage.report.payload import answer_text
 from ancrage.report.text import diagnosis, excerpt, line, visible
-from ancrage.runs import Item, ModeSummary, RunFolder
+from ancrage.runs import Item, ModeSummary
 
 PIPED_WIDTH = 100
 """Columns when the output is not a terminal and ``COLUMNS`` says nothing."""
@@ -88,19 +87,6 @@ def show(renderable: RenderableType, out: Console) -> None:
     for printed in captured.get().splitlines():
         out.file.write(printed.rstrip() + "\n")
     out.file.flush()
-
-
-def print_run(folder: RunFolder, *, worst: int = 5, html: Path | None = None) -> Report:
-    """Write a run's HTML report, by default in its folder, and print the report.
-
-    Raises:
-        UsageError: the run or its snapshot cannot be read.
-    """
-    report = read_report(folder, worst=worst)
-    path = html or folder.path / "report.html"
-    write_html(report, path)
-    show(overview(report, path), console())
-    return report
 
 
 def overview(report: Report, html: Path | None = None) -> RenderableType:

@@ -11,7 +11,8 @@ from typing import Any
 from ancrage.errors import UsageError
 from ancrage.snapshot.sources.fields import FieldError, at
 from ancrage.snapshot.sources.mapping import AnswerFields, MessageFields, QuestionFields, to_case
-from ancrage.snapshot.sources.records import SUFFIXES, Record, read_records
+from ancrage.snapshot.sources.records import SUFFIXES, read_records
+from ancrage.snapshot.sources.rows import Record
 
 SAMPLE = 200
 """Rows looked at in each file."""

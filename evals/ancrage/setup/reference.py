@@ -1,19 +1,13 @@
-"""Every table and field of the configuration, from the models that validate it.
-
-``python -m ancrage.setup.reference docs`` writes ``configuration.md``, ``evals.schema.json``
-and ``commands.md`` into that folder.
-"""
+"""Every table and field of the configuration, from the models that validate it."""
 
 import ast
 import inspect
 import json
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter
@@ -49,7 +43,7 @@ _MODELS = {
     "judges": "ancrage.judges.select:Settings",
     "verify": "ancrage.verify.settings:VerifySettings",
     "nli": "ancrage.nli.settings:NLISettings",
-    "assistant": "ancrage.replay.assistant:AssistantOptions",
+    "assistant": "ancrage.replay.load:AssistantOptions",
     "replay": "ancrage.replay.session:ReplayOptions",
 }
 _NAMED = {"tiers": "ancrage.llm.tiers:Tier"}
@@ -248,32 +242,3 @@ def docstrings(model: type[BaseModel]) -> dict[str, str]:
             ):
                 found[field.target.id] = inspect.cleandoc(str(after.value.value))
     return found
-
-
-def commands() -> str:
-    """The help of every command as a page."""
-    import click
-
-    from ancrage.cli import GROUPS, find_command
-    from ancrage.cli.app import entry
-
-    lines = ["# Commands", "", "`ancrage COMMAND --help` shows the same on the terminal."]
-    for title, group in GROUPS.items():
-        lines += ["", f"## {title}"]
-        for name in group:
-            command = entry(find_command(name), width=88)
-            context = click.Context(command, info_name=f"ancrage {name}", terminal_width=88)
-            lines += ["", f"### {name}", "", "```text", command.get_help(context), "```"]
-    return "\n".join(lines) + "\n"
-
-
-def main(folder: Path) -> None:
-    """Write the three files."""
-    (folder / "commands.md").write_text(commands(), encoding="utf-8")
-    (folder / "configuration.md").write_text(markdown(), encoding="utf-8")
-    text = json.dumps(schema(), ensure_ascii=False, indent=1) + "\n"
-    (folder / "evals.schema.json").write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))

@@ -7,18 +7,16 @@ in ``BUILT_IN`` below or, from another package, by an entry point of the group
 ``ancrage.sources``. ``validated`` turns the options into a model of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from ancrage.config import Config
-from ancrage.domain import Case, Study
-from ancrage.errors import UsageError, describe
+from ancrage.errors import UsageError
 from ancrage.plugins import installed, load_object
-from ancrage.snapshot.manifest import Reject
+from ancrage.snapshot.sources.contract import Source, Window, validated
+
+__all__ = ["BUILT_IN", "ENTRY_POINTS", "Source", "Window", "open_source", "validated"]
 
 BUILT_IN = {
     "jsonl": "ancrage.snapshot.sources.files:FileSource",
@@ -29,46 +27,6 @@ BUILT_IN = {
 ENTRY_POINTS = "ancrage.sources"
 _TOOLS_WILL_DO = ("jsonl", "sql", "langfuse")
 """Where studies are made of tool outputs when there is no other."""
-
-Model = TypeVar("Model", bound=BaseModel)
-
-
-class Window(NamedTuple):
-    """The times asked for, aware; a source may use it to read less, it need not."""
-
-    since: datetime | None = None
-    """Inclusive."""
-    until: datetime | None = None
-    """Exclusive."""
-
-
-class Source(Protocol):
-    """Production's answers and the studies they speak of."""
-
-    label: str
-    """What the manifest names as the origin, such as ``production (sql)``; never a secret."""
-    notes: list[str]
-    """How it was read where nobody had said how, filled as it is read; for the manifest."""
-
-    def cases(self, window: Window) -> Iterator[Case | Reject]:
-        """Every answer in turn, streamed; a row that is no case comes as a ``Reject``.
-
-        Raises:
-            UsageError: the source cannot be read at all.
-        """
-        ...
-
-    def study(self, study_id: str, reject: Callable[[Reject], None]) -> Study | None:
-        """The study of that id; None when it no longer exists.
-
-        Rows of it that cannot be used go to ``reject`` (with ``study=True``); the rest is kept.
-        Called between two cases, possibly several times for one study.
-        """
-        ...
-
-    def close(self) -> None:
-        """Free what the source holds."""
-        ...
 
 
 def open_source(
@@ -103,7 +61,7 @@ def open_source(
             raise UsageError(f"{told}: set it in [sources.{name_or_path}]")
         return _opened(name_or_path, tables[name_or_path], config.root)
     if name_or_path.lower().endswith(SUFFIXES):
-        from ancrage.abstention.source import holds_questions
+        from ancrage.snapshot.sources.questions import holds_questions
 
         if holds_questions(Path(name_or_path)):
             table = {"type": "qa", "cases": name_or_path, **(given or {})}
@@ -132,18 +90,6 @@ def _opened(name: str, table: Mapping[str, Any], root: Path) -> Source:
     if not tools:
         return source
     return ToolStudies(source, ToolOptions() if tools is True else tools)
-
-
-def validated(name: str, options: Mapping[str, Any], model: type[Model]) -> Model:
-    """The options of the source ``name`` as ``model``.
-
-    Raises:
-        UsageError: a field is unknown, missing or of the wrong type; names it.
-    """
-    try:
-        return model.model_validate(options)
-    except ValidationError as error:
-        raise UsageError(f"[sources.{name}] {describe(error)}") from None
 
 
 def _factory(name: str, kind: str) -> Callable[[str, Mapping[str, Any], Path], Source]:

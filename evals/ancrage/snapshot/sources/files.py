@@ -13,7 +13,7 @@ from ancrage.domain import Case, Frozen, Study, StudyPart
 from ancrage.errors import UsageError, describe
 from ancrage.snapshot.folder import Seen
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources import Window, validated
+from ancrage.snapshot.sources.contract import Window, validated
 from ancrage.snapshot.sources.fields import FieldError, at, has, missing, plain, unknown
 from ancrage.snapshot.sources.mapping import (
     AnswerFields,
@@ -23,7 +23,8 @@ from ancrage.snapshot.sources.mapping import (
     QuestionFields,
     to_case,
 )
-from ancrage.snapshot.sources.records import RAW_KEPT, TABLES, Record, read_records, resolve
+from ancrage.snapshot.sources.records import TABLES, read_records, resolve
+from ancrage.snapshot.sources.rows import RAW_KEPT, Record
 from ancrage.snapshot.sources.studies import StudyRows, unusable
 
 Globs = Annotated[

@@ -2,27 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json
 
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
+from ancrage.snapshot.sources import tables
 from ancrage.snapshot.sources.encodings import encoding_of
+from ancrage.snapshot.sources.rows import Record, raw
 
-RAW_KEPT = 2_000
-"""Characters of a rejected line that are kept, where any may be."""
 TABLES = (".csv", ".tsv", ".xlsx", ".xlsm", ".parquet")
 """Kinds of files in which every row has the same columns."""
 SUFFIXES = (".jsonl", ".ndjson", ".json", *TABLES)
-
-
-class Record(NamedTuple):
-    """A row and where it stands."""
-
-    where: str
-    line: int
-    row: dict[str, Any]
 
 
 Reader = Callable[[Path, str, str], Iterator[Record | Reject]]
@@ -64,8 +56,6 @@ def read_records(
         UsageError: the file cannot be read, its kind is not known by its ending, or two of its
             columns have one name.
     """
-    from ancrage.snapshot.sources import tables
-
     suffix = path.suffix.lower()
     notes = [] if notes is None else notes
     try:
@@ -124,17 +114,10 @@ def _record(where: str, line: int, row: Any, source: str) -> Record | Reject:
     return Reject(where=where, line=line, raw=raw(source) or None, error=error)
 
 
-def raw(text: str) -> str:
-    """A rejected line, legible and cut."""
-    return text[: RAW_KEPT * 4].strip()[:RAW_KEPT].encode("utf-8", "backslashreplace").decode()
-
-
-def _csv(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
-    from ancrage.snapshot.sources.tables import read_csv
-
-    return read_csv(path, where, encoding)
-
-
 _TEXTS: dict[str, Reader] = {
-    ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json, ".csv": _csv, ".tsv": _csv,
-}  # fmt: skip
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": tables.read_csv,
+    ".tsv": tables.read_csv,
+}

@@ -24,7 +24,7 @@ from sqlalchemy.sql import Executable
 from ancrage.domain import Case, Frozen, Study
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources import Window, validated
+from ancrage.snapshot.sources.contract import Window, validated
 from ancrage.snapshot.sources.database import read_only_engine
 from ancrage.snapshot.sources.fields import FieldError, at, has, unknown
 from ancrage.snapshot.sources.mapping import (

@@ -11,7 +11,7 @@ from typing import Any
 
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources.records import Record, raw
+from ancrage.snapshot.sources.rows import Record, raw
 
 LONGEST_ROW = 10_000
 """Lines of one row of CSV; beyond, its quotation mark is one that nobody closed."""

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ancrage.domain import Case, Frozen, JsonValue, Message, Question, Study, StudyPart
 from ancrage.snapshot.manifest import Reject
-from ancrage.snapshot.sources import Source, Window
+from ancrage.snapshot.sources.contract import Source, Window
 from ancrage.snapshot.sources.fields import FieldError, identifier
 from ancrage.snapshot.sources.shapes import Shape, find_rows
 from ancrage.snapshot.sources.studies import unusable
