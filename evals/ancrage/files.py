@@ -53,8 +53,10 @@ def write_atomic(
         if not private:
             Path(draft).chmod(stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
         Path(draft).replace(target)
-    except BaseException:
+    except BaseException as error:
         Path(draft).unlink(missing_ok=True)
+        if isinstance(error, OSError) and not error.filename:  # a full disk names no file
+            error.filename = str(path)
         raise
 
 

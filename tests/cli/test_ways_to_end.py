@@ -1,5 +1,6 @@
 """Every command, however it is called and whatever becomes of it: the right status, in words."""
 
+import json
 import os
 import signal
 import subprocess
@@ -185,6 +186,40 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     assert ended.returncode == 3
     assert len(ended.stderr.splitlines()) == 1
     assert "No space left" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "place"),
+    [
+        (("snapshot", "--source", "a.jsonl", "--studies", "m.jsonl", "--out", "t"), 4, "t"),
+        (("experiment", "--snapshot", "s", "--run-name", "new"), 4, "scores.jsonl"),
+        (("experiment", "--snapshot", "s", "--run-name", "new"), 0, "runs/new/manifest.json"),
+        (("report", "r"), 4, "runs/r/report.html"),
+        (("export", "r", "--out", "r.csv"), 0, "r.csv"),
+        (("compare", "r", "r", "--html", "c.html"), 4, "c.html"),
+    ],
+)
+def test_a_disk_that_fills_loses_nothing(
+    words: tuple[str, ...], limit: int, place: str, tmp_path: Path
+) -> None:
+    snapshot(tmp_path / "s", [case("« rien à dire » [R-003, M-0003]", id=f"c{n}") for n in range(99)])
+    rows = [{"id": f"c{n}", "study_id": "S", "question": "?", "answer": "a" * 99} for n in range(99)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "m.jsonl").write_text('{"id": "M-1", "respondent_id": "R-1", "text": "Oui."}\n')
+    assert run("experiment", "--snapshot", "s", "--run-name", "r", cwd=tmp_path).returncode == 0
+    (tmp_path / "runs/r/report.html").unlink()
+    ended = subprocess.run(
+        ["bash", "-c", f'ulimit -f {limit}; exec "$@"', "-", BIN / "ancrage", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    clean(ended, 3)
+    assert len(ended.stderr.splitlines()) == 1
+    assert f"{place}: File too large" in ended.stderr
+    assert not list(tmp_path.glob(".*")), "what was begun is left behind"
+    again = run(*words, cwd=tmp_path)
+    if "go on with" in ended.stderr:
+        again = run(*ended.stderr.split("go on with: ancrage ")[1].split(), cwd=tmp_path)
+    clean(again, 0)
 
 
 @pytest.mark.parametrize(

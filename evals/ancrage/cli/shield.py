@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from ancrage.errors import AncrageError, ExitCode
+from ancrage.errors import AncrageError, ExitCode, IncompleteError
 from ancrage.program import how_to_resume, resume_with
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
@@ -42,7 +42,7 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
             sys.stdout.flush()
         return int(code or ExitCode.OK)
     except AncrageError as error:
-        say(f"{name}: {error}")
+        say(f"{name}: {error}{_going_on() if isinstance(error, IncompleteError) else ''}")
         return error.exit_code
     except KeyboardInterrupt:
         # Of a task that the interrupt ended, asyncio would print the traceback.
@@ -53,7 +53,7 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         full = error.errno in _FULL
-        kept = f"; what was done is kept{_going_on()}" if full else ""
+        kept = f"; what was done is kept{_going_on()}" if full and how_to_resume() else ""
         say(f"{name}: {place}{error.strerror or error}{kept}")
         return ExitCode.INCOMPLETE if full else ExitCode.WRONG_USE
     except SystemExit as error:

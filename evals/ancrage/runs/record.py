@@ -211,12 +211,15 @@ def create_run(
     stamp = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     identifier = label if name else f"{stamp}-{label}"
     folder = RunFolder(root / identifier)
+    versions = _versions()
     try:
         folder.path.mkdir(parents=True, mode=0o700)
     except FileExistsError:
-        raise UsageError(
-            f"run {identifier!r} exists already; give another name, or --resume {identifier}"
-        ) from None
+        # One without manifest was left by a process killed, or a disk full, just here.
+        if not folder.path.is_dir() or (folder.path / MANIFEST).exists():
+            raise UsageError(
+                f"run {identifier!r} exists already; give another name, or --resume {identifier}"
+            ) from None
     folder.save(
         Run(
             id=identifier,
@@ -229,7 +232,7 @@ def create_run(
                 path=os.path.relpath(snapshot.path.resolve(), folder.path.resolve()),
                 hash=snapshot.hash,
             ),
-            versions=_versions(),
+            versions=versions,
             parameters=parameters or {},
             details=details or {},
         )

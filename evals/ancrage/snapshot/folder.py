@@ -1,5 +1,6 @@
 """The files of a snapshot's folder: their names, their hashes, and how they come to be."""
 
+import contextlib
 import hashlib
 import re
 import shutil
@@ -88,10 +89,13 @@ class Folder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.cases.close()
-        self.rejects.close()
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        for file in (self.cases, self.rejects):
+            with contextlib.suppress(OSError):  # a full disk; what is whole was closed before
+                file.close()
         shutil.rmtree(self.work, ignore_errors=True)
+        if isinstance(error, OSError) and not error.filename:
+            error.filename = str(self.path)
 
     def has(self, study_id: str) -> bool:
         return study_file(study_id) in self.files
