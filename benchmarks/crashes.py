@@ -1,10 +1,11 @@
-"""Commands killed at random moments, taken up again, and held against ones that nobody disturbed.
+"""Commands killed at random moments, taken up again, and held against ones left in peace.
 
-``python -m benchmarks.crashes``: for each way of working, 30 times in a new folder, SIGKILL after a
-time drawn between the start and the usual end, then the same command again or ``--resume``. A kill is
-*survived* when the second command ends well and the record holds every case once, with the very
-lines of an undisturbed run; for a snapshot, when it is absent or whole after the kill and has
-the usual hash after the second command. Takes about six minutes; ``--kills 3`` for a look.
+``python -m benchmarks.crashes``: for each way of working, 30 times in a new folder, SIGKILL at a
+time drawn between the start and the usual end, then the same command again or ``--resume``. A
+kill is *survived* when the second command ends well and the record holds every case once, with
+the very lines of a run left in peace; for a snapshot, when it is absent or whole after the kill
+and has the usual hash after the second command. Takes 15 minutes on a busy machine; ``--kills 3``
+for a look.
 """
 
 import argparse
@@ -69,12 +70,23 @@ def has_run(project: Path) -> bool:
 def experiment(workers: int) -> Way:
     start = ("experiment", "--snapshot", "snap", "--run-name", "k", "--workers", str(workers))
     resume = ("experiment", "--resume", "k", "--workers", str(workers))
-    return Way(f"experiment, {workers} process{'es' * (workers > 1)}", start, resume, run_left, has_run)
+    return Way(
+        f"experiment, {workers} process{'es' * (workers > 1)}", start, resume, run_left, has_run
+    )
 
 
 _TAKE = ("snapshot", "--source", "answers.jsonl", "--studies", "messages.jsonl")
 TAKE = (*_TAKE, "--pseudonymise", "none", "--out")
-REPLAY = ("replay", "--snapshot", "snap", "--mock", "mock.json", "--run-name", "k", "--no-preflight")
+REPLAY = (
+    "replay",
+    "--snapshot",
+    "snap",
+    "--mock",
+    "mock.json",
+    "--run-name",
+    "k",
+    "--no-preflight",
+)
 WAYS = (
     Way(
         "snapshot", (*TAKE, "taken/s"), (*TAKE, "taken/s"), snapshot_left,
@@ -98,7 +110,11 @@ def project(path: Path) -> None:
         for n in range(CASES)
     ]  # fmt: skip
     messages = [
-        {"id": f"M-{n:04d}", "respondent_id": f"R-{n:03d}", "text": f"Ah, rien à dire, message {n}."}
+        {
+            "id": f"M-{n:04d}",
+            "respondent_id": f"R-{n:03d}",
+            "text": f"Ah, rien à dire, message {n}.",
+        }
         for n in range(MESSAGES)
     ]
     for name, rows in (("answers", answers), ("messages", messages)):
@@ -116,9 +132,7 @@ def project(path: Path) -> None:
 
 def command(path: Path, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """The command done, undisturbed."""
-    return subprocess.run(
-        [ANCRAGE, *words], cwd=path, capture_output=True, text=True, check=False
-    )
+    return subprocess.run([ANCRAGE, *words], cwd=path, capture_output=True, text=True, check=False)
 
 
 def killed(path: Path, words: Sequence[str], after: float) -> bool:
@@ -171,7 +185,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="ways of working whose name begins so")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    chance = random.Random(options.seed)  # noqa: S311
+    chance = random.Random(options.seed)
     print(f"{'way of working':26} kills  survived")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -193,7 +207,9 @@ def main() -> None:
             shutil.rmtree(root / "whole")
             del results["ended before"]
             wrong = "; ".join(f"{n} × {what}" for what, n in results.items() if what != "survived")
-            print(f"{way.name:26} {results.total():5}  {results['survived']:8}  {wrong}", flush=True)
+            print(
+                f"{way.name:26} {results.total():5}  {results['survived']:8}  {wrong}", flush=True
+            )
 
 
 if __name__ == "__main__":

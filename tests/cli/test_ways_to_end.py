@@ -202,8 +202,12 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
 def test_a_disk_that_fills_loses_nothing(
     words: tuple[str, ...], limit: int, place: str, tmp_path: Path
 ) -> None:
-    snapshot(tmp_path / "s", [case("« rien à dire » [R-003, M-0003]", id=f"c{n}") for n in range(99)])
-    rows = [{"id": f"c{n}", "study_id": "S", "question": "?", "answer": "a" * 99} for n in range(99)]
+    snapshot(
+        tmp_path / "s", [case("« rien à dire » [R-003, M-0003]", id=f"c{n}") for n in range(99)]
+    )
+    rows = [
+        {"id": f"c{n}", "study_id": "S", "question": "?", "answer": "a" * 99} for n in range(99)
+    ]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "m.jsonl").write_text('{"id": "M-1", "respondent_id": "R-1", "text": "Oui."}\n')
     assert run("experiment", "--snapshot", "s", "--run-name", "r", cwd=tmp_path).returncode == 0

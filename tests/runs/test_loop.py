@@ -237,6 +237,14 @@ def test_a_damaged_manifest_stands_in_nobodys_way(
         _ = find_run(tmp_path / "runs" / "torn").run
 
 
+def test_a_run_folder_without_manifest_is_taken_over(studies: Studies, tmp_path: Path) -> None:
+    (tmp_path / "runs" / "killed").mkdir(parents=True)
+    made = create_run(studies.snapshot, kind="audit", name="killed", root=tmp_path / "runs")
+    assert made.run.id == "killed"
+    with pytest.raises(UsageError, match="exists already"):
+        create_run(studies.snapshot, kind="audit", name="killed", root=tmp_path / "runs")
+
+
 def test_the_newest_runs_are_found_by_counting_back(studies: Studies, tmp_path: Path) -> None:
     for name in ("first", "second", "third"):
         create_run(studies.snapshot, kind="audit", name=name, root=tmp_path / "runs")
