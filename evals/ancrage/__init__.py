@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ancrage.api import audit, compare, gate, open_run, open_snapshot
+    from ancrage.api import audit, compare_runs, gate, open_run, open_snapshot
     from ancrage.checks import Unscorable, check, finding
     from ancrage.evaluator import Evaluator, Subject
     from ancrage.runs import RunView
@@ -21,7 +21,7 @@ __all__ = [
     "Unscorable",
     "audit",
     "check",
-    "compare",
+    "compare_runs",
     "finding",
     "gate",
     "open_run",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ancrage.api": ("audit", "compare", "gate", "open_run", "open_snapshot"),
+    "ancrage.api": ("audit", "compare_runs", "gate", "open_run", "open_snapshot"),
     "ancrage.checks": ("Unscorable", "check", "finding"),
     "ancrage.evaluator": ("Evaluator", "Subject"),
     "ancrage.runs": ("RunView",),

@@ -80,7 +80,7 @@ def audit(
     return RunView(folder)
 
 
-def compare(first: RunReference, second: RunReference, *, root: Path = RUNS) -> "Comparison":
+def compare_runs(first: RunReference, second: RunReference, *, root: Path = RUNS) -> "Comparison":
     """What changed from ``first`` to ``second``, mode by mode, over the cases that both have.
 
     Raises:

@@ -26,7 +26,7 @@ def test_the_exported_names_are_these() -> None:
         "Unscorable",
         "audit",
         "check",
-        "compare",
+        "compare_runs",
         "finding",
         "gate",
         "open_run",
@@ -113,3 +113,10 @@ def test_coverage_below_the_minimum_is_said(tmp_path: Path) -> None:
     data = snapshot(tmp_path / "snap", [case("good", id="a"), case("bad", id="b")])
     run = ancrage.audit(data, [timid], root=tmp_path / "runs", config=Config(None, {}))
     assert run.shortfalls(0.9) == ["timid scored 0 of 2 answers; mostly: no study"]
+
+
+def test_no_exported_name_is_that_of_a_module() -> None:
+    """Importing the module would put it in the place of the name."""
+    home = Path(ancrage.__file__ or "").parent
+    modules = {path.stem for path in home.iterdir()}
+    assert not modules & set(ancrage.__all__)

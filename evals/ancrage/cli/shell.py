@@ -62,6 +62,9 @@ Amount = Annotated[float, _Range(float, 0)]
 Share = Annotated[float, _Range(float, 0, 1)]
 """A fraction, from 0 to 1."""
 
+MOST_CHOICES = 4
+"""Choices that are shown in the place of the value."""
+
 MODEL_OPTIONS = {
     "dry-run": "Say how many calls it would make, with an estimate of tokens and cost, and stop.",
     "budget-tokens": "Stop before this many tokens are spent; 0 spends none (default: no bound).",
@@ -114,12 +117,17 @@ class Command:
         if kind is click.BOOL:
             return click.Option([name, f"--{typed}"], is_flag=True, help=words)
         shown = bool(given.default) and "default:" not in words
+        metavar = None
+        if isinstance(kind, click.Choice) and len(kind.choices) > MOST_CHOICES:
+            # They would not fit on a narrow terminal in one word.
+            metavar, words = "NAME", f"{words} One of: {', '.join(kind.choices)}."
         return click.Option(
             [name, f"--{typed}"],
             type=kind,
             multiple=many,
             default=None if many else given.default,
             show_default=shown,
+            metavar=metavar,
             help=words,
         )
 
