@@ -45,6 +45,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def _version() -> str:
     from importlib.metadata import PackageNotFoundError, version
 

@@ -38,13 +38,13 @@ def open_snapshot(path: str | Path) -> Snapshot:
     return read_snapshot(path)
 
 
-def open_run(reference: str | Path = "latest", root: Path = RUNS) -> RunView:
+def open_run(reference: str | Path = "latest", root: str | Path = RUNS) -> RunView:
     """A run that was made before; see ``audit`` for what can be asked of it.
 
     Raises:
         UsageError: no run, or several, answer to it.
     """
-    return RunView(find_run(reference, root))
+    return RunView(find_run(reference, Path(root)))
 
 
 def audit(
@@ -52,7 +52,7 @@ def audit(
     evaluators: Sequence[Evaluator | Function] | None = None,
     *,
     name: str | None = None,
-    root: Path = RUNS,
+    root: str | Path = RUNS,
     config: Config | None = None,
 ) -> RunView:
     """Score the answers that production gave, and keep the run under ``root``.
@@ -75,12 +75,14 @@ def audit(
     config = config or load()
     data = snapshot if isinstance(snapshot, Snapshot) else read_snapshot(snapshot)
     chosen = _evaluators(evaluators, config)
-    folder = create_run(data, kind="audit", name=name, root=root)
+    folder = create_run(data, kind="audit", name=name, root=Path(root))
     _wait(run_experiment(folder, data.cases(), recorded, chosen, Studies(data, config)))
     return RunView(folder)
 
 
-def compare_runs(first: RunReference, second: RunReference, *, root: Path = RUNS) -> "Comparison":
+def compare_runs(
+    first: RunReference, second: RunReference, *, root: str | Path = RUNS
+) -> "Comparison":
     """What changed from ``first`` to ``second``, mode by mode, over the cases that both have.
 
     Raises:
@@ -95,8 +97,8 @@ def gate(
     run: RunReference,
     baseline: RunReference | None = None,
     *,
-    policy: Path | None = None,
-    root: Path = RUNS,
+    policy: str | Path | None = None,
+    root: str | Path = RUNS,
     config: Config | None = None,
 ) -> "Decision":
     """Whether ``run`` may ship: ``outcome`` is passed, failed, or unknown, with its reasons.
@@ -113,7 +115,7 @@ def gate(
     from ancrage.compare.policy import load_policy
 
     config = config or load()
-    rules = load_policy(config, policy)
+    rules = load_policy(config, Path(policy) if policy else None)
     if baseline is None:
         return decide(rules, _group(run, root), find_reference(rules.baseline, config.root))
     return decide(rules, _group(run, root), _group(baseline, root))
@@ -152,12 +154,12 @@ def _evaluators(
     return found
 
 
-def _group(run: RunReference, root: Path) -> "Sequence[Results]":
+def _group(run: RunReference, root: str | Path) -> "Sequence[Results]":
     from ancrage.compare.results import find_group, read_results
 
     if isinstance(run, RunView):
         return (read_results(run.folder),)
-    return find_group(str(run), root)
+    return find_group(str(run), Path(root))
 
 
 def _wait(work: Coroutine[object, object, T]) -> T:

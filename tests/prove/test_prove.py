@@ -165,3 +165,20 @@ def _blind(mode: str) -> Evaluator:
     """A check that owns ``mode`` and never finds anything."""
     owned = loud.mode.model_copy(update={"name": mode})
     return replace(loud, mode=owned, function=lambda subject: (), version="1")
+
+
+def test_what_is_kept_stays_apart_from_the_projects_own_runs(tmp_path: Path) -> None:
+    from tests.cli.test_commands import run
+
+    (tmp_path / "evals.toml").write_text("[prove]\ndetection = 0\n")
+    ended = run(
+        *("prove", str(DEMO), "--kinds", "bracket_that_turns,foreign,altered_digit"),
+        *("--shapes", "as_is", "--per-cell", "30", "--keep", "small"),
+        cwd=tmp_path,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert not (tmp_path / "runs").exists()
+    assert not (tmp_path / "snapshots").exists()
+    if ".ancrage/prove/runs/small" in ended.stdout:
+        shown = run("report", str(tmp_path / ".ancrage/prove/runs/small"), cwd=tmp_path)
+        assert shown.returncode == 0, shown.stderr

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ancrage.cli.shell import Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import called
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
         "html": "File to write the matrix to as one HTML page (default: none).",
         "json": "File to write every cell to as JSON (default: none).",
         "markdown": "File to write the tables to as Markdown (default: none).",
-        "keep": "Name of a run to keep the smallest wrong inputs in, for show.",
+        "keep": "Name to keep the smallest wrong inputs under, as a run in .ancrage/prove.",
         "dry-run": "Say how many answers would be planted and scored, and stop.",
         "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
         "budget-cost": "Stop before this much money is spent (default: no bound).",
@@ -111,8 +112,8 @@ def prove(
         show(part, out)
     wrongs = smallest(trial.wrong, studies, checks) if judges == "none" else list(trial.wrong[:10])
     if keep and wrongs:
-        _keep(keep, wrongs, studies)
-        out.print(f"The smallest inputs that went wrong: ancrage show CASE --run {keep}")
+        kept = _keep(keep, wrongs, studies)
+        out.print(f"The smallest inputs that went wrong: {called('show')} CASE {kept} --why")
     if html:
         page.write_html(Path(html), trial, chosen, rows, wrongs)
         out.print(f"HTML page: {html}", soft_wrap=True)
@@ -131,13 +132,14 @@ def prove(
     return ExitCode.BELOW_GATE if short else ExitCode.OK
 
 
-def _keep(name: str, wrongs: "Sequence[Wrong]", studies: "Studies") -> None:
-    """A snapshot and an audit of the inputs that went wrong, to be opened with ``show``."""
+def _keep(name: str, wrongs: "Sequence[Wrong]", studies: "Studies") -> Path:
+    """The folder of an audit of the inputs that went wrong, apart from the project's own runs."""
     from ancrage.api import audit
     from ancrage.prove.trial import planted_case
     from ancrage.snapshot import write_snapshot
 
-    path = Path("snapshots") / name
+    home = Path(".ancrage") / "prove"
+    path = home / "snapshots" / name
     cases = (
         planted_case(wrong.draft, wrong.shape).model_copy(
             update={"id": f"{wrong.kind.name}-{wrong.shape}"}
@@ -145,7 +147,7 @@ def _keep(name: str, wrongs: "Sequence[Wrong]", studies: "Studies") -> None:
         for wrong in wrongs
     )
     write_snapshot(path, cases, studies.snapshot.study, source="prove")
-    audit(path, name=name, config=studies.config)
+    return audit(path, name=name, root=home / "runs", config=studies.config).folder.path
 
 
 tasks = (prove,)

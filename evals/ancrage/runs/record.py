@@ -218,7 +218,7 @@ def create_run(
         # One without manifest was left by a process killed, or a disk full, just here.
         if not folder.path.is_dir() or (folder.path / MANIFEST).exists():
             raise UsageError(
-                f"run {identifier!r} exists already; give another name, or --resume {identifier}"
+                f"run {identifier!r} exists already; give another name, or resume it"
             ) from None
     folder.save(
         Run(

@@ -78,6 +78,9 @@ class RunView:
             known = ", ".join(found.path.name for found in folder.scorings()) or "none"
             raise UsageError(f"run {folder.path.name} has no scoring {scoring!r} (it has {known})")
 
+    def __repr__(self) -> str:
+        return f"<RunView {self.folder.path.name}: {self.run.kind}, {self.run.state}>"
+
     @cached_property
     def snapshot(self) -> Snapshot:
         """The snapshot that the run read.
