@@ -43,6 +43,12 @@ def kind(quote: str, message: str, around: str = "") -> str | None:
         ("Maybe the wifi is faster upstairs", "the wifi is faster upstairs", "hedge"),
         ("If fares drop I'd sell my scooter", "I'd sell my scooter", "condition"),
         ("Je viens le lundi, sauf en août.", "Je viens le lundi", "condition"),
+        ("L'appli est bien mais lente", "L'appli est [mal] mais lente", "word"),
+        ("reminded me of a good latte", "reminded me of a [bad] latte", "word"),
+        ("On m'a répondu avant la fin", "On m'a répondu [après] la fin", "word"),
+        ("We got great service here", "[terrible] service here", "word"),
+        ("The staff like the new desk", "The staff [hate] the new desk", "word"),
+        ("Moins cher que les autres pots", "[Plus] cher que les autres pots", "quantity"),
         ("Few of my friends trust it at all", "my friends trust it at all", "quantity"),
         ("Il a fallu moins de 3 jours pour ça", "3 jours pour ça", "quantity"),
     ],
@@ -73,6 +79,24 @@ def test_what_a_cut_or_a_bracket_changes(message: str, quote: str, expected: str
     ],
 )
 def test_a_harmless_cut(message: str, quote: str) -> None:
+    assert kind(quote, message) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [
+        ("I think it is far too slow at home", "I think [the app] is far too slow"),
+        ("The first decisions I'd delegate to AI", "The first decisions [she]'d delegate"),
+        ("Le matin je prends le bus pour venir", "Le matin [il prenait] le bus pour venir"),
+        ("on adore ce nouveau pot, il ferme bien", "on adore [cet emballage], il ferme bien"),
+        ("I have worked with Marie since May", "I have worked with [a colleague] since May"),
+        ("I have worked at tesco since last year", "I have worked at [company] since last year"),
+        ("there was definately a smell in there", "there was [definitely] a smell in there"),
+        ("El producto lo compré en la tienda ayer", "El producto [la crema] compré en la tienda"),
+        ("the app is slow on my phone", "[T]he app is slow [sic] on my phone"),
+    ],
+)
+def test_a_bracket_that_resolves_adapts_or_corrects(message: str, quote: str) -> None:
     assert kind(quote, message) is None
 
 

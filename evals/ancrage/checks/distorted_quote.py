@@ -11,7 +11,7 @@ from ancrage.evaluator import Subject
 @check(
     title="Distorted quote",
     definition="The words are the respondent's, and the cut or the bracket drops or changes a "
-    "negation, a hedge, a condition, a quantity, a name or a question.",
+    "negation, a hedge, a condition, a quantity, a name, another word or a question.",
 )
 def distorted_quote(subject: Subject) -> Iterator[Finding]:
     """One finding for each such quote; none where the sentence gives back what the cut dropped."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ancrage.prove.model import Draft, Kind, harmless
-from ancrage.prove.words import lexicon
+from ancrage.prove.words import lexicon, swapped
 
 
 def _marks(name: str, opening: str, closing: str) -> Kind:
@@ -70,13 +70,38 @@ def last_sentence_left_out(draft: Draft, chance: random.Random) -> Draft | None:
     return None
 
 
-_ENTITIES = {
-    "«": "&laquo;",
-    "»": "&raquo;",
-    "’": "&rsquo;",
-    "é": "&eacute;",
-    "\u00a0": "&nbsp;",
-}
+def _bracket(name: str, words: str, table: str) -> Kind:
+    """A word in brackets in the place of another, after the first words of the quote."""
+
+    def plant(draft: Draft, chance: random.Random) -> Draft | None:
+        for at, unit in enumerate(draft.units):
+            first, space, rest = unit.words.partition(" ")
+            new = swapped(rest, table, draft.language, chance, marks="[]")
+            if new and len(rest.split()) >= 6 and not set(unit.words) & set("[]…"):
+                return draft.with_unit(at, words=first + space + new)
+        return None
+
+    return Kind(name, plant, (), words)
+
+
+@harmless
+def bracket_sic(draft: Draft, chance: random.Random) -> Draft | None:
+    """A [sic] after a word."""
+    parts = draft.units[0].words.split(" ")
+    if len(parts) < 4:
+        return None
+    at = chance.randrange(1, len(parts))
+    words = " ".join([*parts[:at], chance.choice(["[sic]", "[sic !]", "(sic)"]), *parts[at:]])
+    return draft.with_unit(0, words=words)
+
+
+@harmless
+def bracket_capital(draft: Draft, chance: random.Random) -> Draft | None:
+    """A capital, or a small letter, in brackets."""
+    first = draft.units[0].words[:1]
+    if not (first.isalpha() and draft.units[0].words[1:2].isalpha()):
+        return None
+    return draft.with_unit(0, words=f"[{first.swapcase()}]{draft.units[0].words[1:]}")
 
 
 def _entities(text: str) -> str:
@@ -120,6 +145,11 @@ HARMLESS: tuple[Kind, ...] = (
     nothing,
     greeting_and_sign_off,
     last_sentence_left_out,
+    _bracket("bracket_clarifies", "A pronoun resolved in brackets.", "clarified"),
+    _bracket("bracket_adapts", "Another person or tense in brackets.", "adapted"),
+    _bracket("bracket_tense", "A verb in another tense in brackets.", "tense"),
+    bracket_sic,
+    bracket_capital,
     _marks("guillemets", "« ", " »"),
     _marks("guillemets_tight", "«", "»"),
     _marks("guillemets_nbsp", "«\u00a0", "\u00a0»"),

@@ -188,6 +188,22 @@ def bracket_that_turns(draft: Draft, chance: random.Random) -> Draft | None:
 
 
 @fault("distorted_quote", "non_verbatim_quote")
+def bracket_of_other_words(draft: Draft, chance: random.Random) -> Draft | None:
+    """A word of six letters or more replaced, in brackets, by any other of another message."""
+    others = chance.choice(draft.source.study.messages).text
+    long = re.findall(r"(?<= )[a-zà-ÿ]{6,}(?= )", others)
+    for at, unit in enumerate(draft.units):
+        found = list(re.finditer(r"(?<= )[a-zà-ÿ]{6,}(?= )", unit.words))
+        if len(unit.words.split()) < 6 or not (found and long):
+            continue
+        old, new = chance.choice(found), chance.choice(long)
+        if new[:4] != old.group()[:4]:
+            words = f"{unit.words[: old.start()]}[{new}]{unit.words[old.end() :]}"
+            return draft.with_unit(at, words=words)
+    return None
+
+
+@fault("distorted_quote", "non_verbatim_quote")
 def question_made_statement(draft: Draft, chance: random.Random) -> Draft | None:
     """A question of the respondent's, quoted as a statement."""
     for at, unit in enumerate(draft.units):
@@ -204,5 +220,6 @@ FAULTS: tuple[Kind, ...] = (
     cut_that_turns,
     negation_cut_out,
     bracket_that_turns,
+    bracket_of_other_words,
     question_made_statement,
 )

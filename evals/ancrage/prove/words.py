@@ -22,17 +22,21 @@ def lexicon(language: str) -> dict[str, Any]:
     return _lexicon()[language if language in _LANGUAGES else "en"]
 
 
-def swapped(words: str, table: str, language: str, chance: random.Random) -> str | None:
+def swapped(
+    words: str, table: str, language: str, chance: random.Random, marks: str = ""
+) -> str | None:
     """``words`` with one word replaced by its pair in ``table``; None where none stands there.
 
-    Whole words only; a capital at the beginning is kept.
+    Whole words only; a capital at the beginning is kept. ``marks`` are put around the new word.
     """
     pairs = list(lexicon(language)[table])
     chance.shuffle(pairs)
     for old, new in pairs:
-        found = list(re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", words, re.IGNORECASE))
+        found = list(
+            re.finditer(rf"(?<![\w-]){re.escape(old)}(?!\w|['’]t\b)", words, re.IGNORECASE)
+        )
         if found:
             at = chance.choice(found)
             shown = str(new.capitalize() if at.group()[0].isupper() else new)
-            return words[: at.start()] + shown + words[at.end() :]
+            return words[: at.start()] + marks[:1] + shown + marks[1:] + words[at.end() :]
     return None

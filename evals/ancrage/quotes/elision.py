@@ -21,7 +21,7 @@ _MARK = re.compile(
     r"|[\[(]sic ?!?[\])]|\[[^\[\]\n]{1,120}\]",
     re.IGNORECASE,
 )
-_CASE_BRACKET = re.compile(r"\[(\w{1,3})\](?=[\w'’])")
+_CASE_BRACKET = re.compile(r"\[(\w{1,3}(?=\]\w)|(?:\w|[Qq]u)(?=\]['’]))\]")
 _DIGITS = re.compile(r"\d+")
 FINAL_PUNCTUATION = " .,;:!?…"
 
@@ -95,7 +95,10 @@ def without_case_brackets(quote: str) -> str:
 
 
 def _fragment(piece: str) -> str:
-    """A piece in canonical form; the apostrophe of ``l'[outil]`` is no closing mark."""
+    """A piece in canonical form; the apostrophes of ``l'[outil]`` and of ``[the app]'s`` are no
+    quotation marks."""
+    if piece[:1] in ("'", "’") and piece[1:2].isalpha():
+        return _fragment("x" + piece)[1:]
     if piece[-1:] in ("'", "’") and piece[-2:-1].isalpha():
         return canonical(piece + "x")[:-1]
     return canonical(piece)
