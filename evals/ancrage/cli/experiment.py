@@ -172,6 +172,9 @@ def score(
     chosen = select(judges, scorers, models=models, judge_repeat=judge_repeat)
     if dry_run:
         return print_estimate(data, chosen, folder)
+    again = f"score {folder.path.name} --resume"
+    again += f" --judges {judges}" if judges != "none" else ""
+    resume_with(again + (f" --scorers {scorers}" if scorers else ""))
     with track("Scoring", data.manifest.counts.kept) as advance:
         asyncio.run(
             score_run(

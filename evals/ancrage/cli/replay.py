@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
 from ancrage.errors import ExitCode, UsageError
-from ancrage.program import called
+from ancrage.program import called, resume_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -179,8 +179,9 @@ def _run(
     concurrency: int,
     mock: "Path | None",
     publishing: "Publishing | None" = None,
+    again: str = "",
 ) -> "list[RunFolder]":
-    """Start the runs unless they were begun already, and fill them."""
+    """Start the runs unless they were begun already, and fill them; ``again`` takes them up."""
     import asyncio
 
     from ancrage.evaluators import select
@@ -199,6 +200,8 @@ def _run(
             folders = begun or start(
                 session, name=name, repeats=repeats, mock=mock, details=details
             )
+            first = folders[0]
+            resume_with(again or f"replay --resume {first.run.group or first.path.name}")
             with track("Replaying", session.plan.cases * len(folders)) as advance:
                 await run_session(
                     session,
@@ -393,6 +396,7 @@ def migrate(
         return _dry_run(sessions, budget, repeat, not no_preflight)
     if not no_preflight:
         _preflight(sessions, budget)
+    again = f"migrate {models} {against} --run-name {base}"
     for group, (session, begun) in zip(groups, sides, strict=True):
         everything += _run(
             session,
@@ -404,14 +408,14 @@ def migrate(
             scorers=scorers,
             concurrency=concurrency,
             mock=None,
+            again=again,
         )
     found = migration(*(find_group(group) for group in groups))
     for folder in everything:
         write(folder, sections=tuple(tables(found)))
     console().print(render(found))
     console().print(f"\nHTML report: {everything[-1].path / 'report.html'}")
-    again = called(f"migrate {models} {against} --run-name {base}")
-    return _conclude(everything, f"{again} and the same other choices")
+    return _conclude(everything, f"{called(again)} and the same other choices")
 
 
 tasks = (replay, migrate)

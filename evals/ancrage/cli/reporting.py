@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+SLICED = 500
+"""Answers up to which every report says where failures live."""
+
 if TYPE_CHECKING:
     from ancrage.report.data import Report, Section
     from ancrage.runs import RunFolder, RunView
@@ -18,9 +21,8 @@ def read(folder: "RunFolder", *, worst: int = 5, sections: "tuple[Section, ...]"
     from ancrage.runs import RunView
 
     view = RunView(folder)
-    return read_report(
-        view, worst=worst, sections=(*sections, *_of_replay(view), *_of_judges(view))
-    )
+    found = (*sections, *_of_slices(view), *_of_replay(view), *_of_judges(view))
+    return read_report(view, worst=worst, sections=found)
 
 
 def write(
@@ -45,6 +47,16 @@ def print_run(folder: "RunFolder", *, worst: int = 5, html: Path | None = None) 
     report = write(folder, worst=worst, html=html)
     show(overview(report, html or folder.path / "report.html"), console())
     return report
+
+
+def _of_slices(view: "RunView") -> "tuple[Section, ...]":
+    """Which parts of the run stand out; of large runs only ``report --by auto`` says it."""
+    if view.snapshot.manifest.counts.kept > SLICED:
+        return ()
+    from ancrage.slices import find
+    from ancrage.slices.section import slices_section
+
+    return (slices_section(find(view)),)
 
 
 def _of_replay(view: "RunView") -> "tuple[Section, ...]":

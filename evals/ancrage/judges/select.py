@@ -1,6 +1,5 @@
 """Which judges there are and which of them run: shipped ones, and those of ``[judges]``."""
 
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from ancrage.errors import UsageError
 from ancrage.judges.definition import SHIPPED, SINGLE, Definition, read_definition, single
 from ancrage.judges.judge import MAX_MATERIAL, Judge
 from ancrage.llm import Models
+from ancrage.plugins import installed, load_module
 
 GROUP = "ancrage.judges"
 """Entry points whose value is a module or package that holds ``*.toml`` definitions."""
@@ -39,9 +39,9 @@ def definitions(config: Config) -> dict[str, Definition]:
         UsageError: a file cannot be used, or two judges own the same mode.
     """
     paths = sorted(SHIPPED.glob("*.toml"))
-    for entry in entry_points(group=GROUP):
-        module = entry.load()
-        paths += sorted(Path(module.__file__).parent.glob("*.toml"))
+    for entry in installed(GROUP).values():
+        module = load_module(entry.value, setting=f"entry point {entry.name!r} of {GROUP}")
+        paths += sorted(Path(str(module.__file__)).parent.glob("*.toml"))
     paths += [config.root / each for each in config.table("judges", Settings).files]
     found: dict[str, Definition] = {}
     for path in paths:

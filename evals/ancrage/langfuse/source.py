@@ -18,10 +18,10 @@ from pydantic import Field
 
 from ancrage.config import load
 from ancrage.domain import Case, Frozen, JsonValue, OutputState, Study
-from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, connect
 from ancrage.langfuse.reads import BEGINNING, Page, pages
 from ancrage.langfuse.trace import Trace, to_row, usage_of
+from ancrage.plugins import load_object
 from ancrage.snapshot.folder import Seen
 from ancrage.snapshot.manifest import Reject
 from ancrage.snapshot.sources.fields import FieldError
@@ -257,13 +257,7 @@ def _latest(rows: Iterable[ObservationV2]) -> list[ObservationV2]:
 def _mapper(name: str, options: Options) -> Mapper:
     if options.mapper is None:
         return lambda trace: map_trace(trace, options.fields, name)
-    module, _, attribute = options.mapper.partition(":")
-    from importlib import import_module
-
-    try:
-        found: Mapper = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(f"[sources.{name}] mapper {options.mapper!r}: {error}") from None
+    found: Mapper = load_object(options.mapper, setting=f"[sources.{name}] mapper")
     return found
 
 

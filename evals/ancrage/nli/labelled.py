@@ -4,7 +4,6 @@ A claim is wrong where its reference does not support it. What cannot be used is
 """
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 
 from ancrage.domain import Frozen
 from ancrage.errors import UsageError
+from ancrage.files import json_lines
 from ancrage.nli.calibrate import Labelled
 from ancrage.nli.thresholds import Floats, Ints
 
@@ -201,17 +201,10 @@ def _grouped(path: Path, items: list[Item], dropped: "Counter[str]") -> Dataset:
 
 
 def _jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
-    with path.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError:
-                raise UsageError(f"{path}:{number}: not JSON") from None
-            if not isinstance(row, dict):
-                raise UsageError(f"{path}:{number}: not an object")
-            yield row
+    for number, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise UsageError(f"{path}:{number}: not an object")
+        yield row
 
 
 def _table(path: Path, delimiter: str, needed: set[str]) -> Iterator[dict[str, str]]:

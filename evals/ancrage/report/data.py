@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from ancrage.domain import OutputState, RunState
 from ancrage.program import called
+from ancrage.report.unread import Unread
 from ancrage.runs import Item, ModeSummary, RunView
 
 _STAMPED = re.compile(r"\d{8}-\d{6}-")
@@ -38,6 +39,7 @@ class Report:
     with_findings: int
     worst: tuple[Item, ...]
     """The answers with most findings, worst first."""
+    unread: Unread
     sections: tuple[Section, ...] = ()
 
     @property
@@ -86,20 +88,6 @@ class Report:
         return share(self.failing_quotes, self.view.anchors.held, interval=False)
 
     @property
-    def unread(self) -> str:
-        """Where nothing was read though marks that look like citations stand there, in a line."""
-        anchors = self.view.anchors
-        if not anchors.unread_answers:
-            return ""
-        shapes = ", ".join(f"{shape} ({count})" for shape, count in anchors.unrecognised.items())
-        noun = "answer holds" if anchors.unread_answers == 1 else "answers hold"
-        return (
-            f"{anchors.unread_answers} {noun} marks that look like citations or quotes, and "
-            f"nothing in them was read: {shapes}. [citations] in evals.toml says how to read them; "
-            f"{called('init')} proposes it."
-        )
-
-    @property
     def incomplete(self) -> str | None:
         """Why the report does not cover the whole run, in one line; None when it does."""
         run = self.view.run
@@ -140,9 +128,11 @@ def read_report(view: RunView, *, worst: int = 5, sections: tuple[Section, ...] 
     """
     states: Counter[str] = Counter()
     with_findings = 0
+    unread = Unread()
     heap: list[tuple[int, int, Item]] = []
     for order, item in enumerate(view.items()):
         states[item.output.state.value] += 1
+        unread.add(item)
         if found := len(item.findings):
             with_findings += 1
             heapq.heappush(heap, (found, -order, item))
@@ -155,6 +145,7 @@ def read_report(view: RunView, *, worst: int = 5, sections: tuple[Section, ...] 
         states=states,
         with_findings=with_findings,
         worst=tuple(item for _, _, item in ranked),
+        unread=unread,
         sections=(*_of_snapshot(view), *sections),
     )
 

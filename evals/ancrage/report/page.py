@@ -4,9 +4,8 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.resources import files
-from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -55,11 +54,3 @@ def policy(style: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def write(pieces: Iterable[str], path: Path) -> None:
-    """Write the page to ``path`` piece by piece, and in one step."""
-    draft = path.with_name(path.name + ".tmp")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
-    draft.replace(path)

@@ -144,8 +144,11 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
             + (f"; {report.failing_quotes} fail = {kinds}" if kinds else ""),
             "dim",
         )
-    if report.unread:
-        yield Text(line(report.unread), "bold yellow")
+    if said := report.unread.sentence:
+        yield Text(f"{said[0].upper()}{line(said[1:])}", "bold yellow")
+        if lines := report.unread.configuration:
+            yield Text("These lines of evals.toml would read them:", "yellow")
+            yield Padding(Text(lines), (0, 0, 0, 4))
 
 
 class _Modes:
@@ -213,6 +216,10 @@ def _section(section: Section) -> Iterator[RenderableType]:
     if not section.rows:
         return
     yield Text(f"\n{section.title}", "bold")
+    if not section.header:
+        for cells in section.rows:
+            yield Padding(Text("  ".join(map(line, cells))), (0, 0, 0, 2))
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in section.header:
         table.add_column(line(heading), overflow="fold")

@@ -61,6 +61,17 @@ class Found(Frozen):
     findings: tuple[SliceFinding, ...]
 
 
+def looked_at(found: Found) -> str:
+    """How much was looked at, and what the findings were adjusted for."""
+    rows = " and ".join(f"{count} {noun}" for noun, count in found.rows.items())
+    if not found.looked:
+        return f"Too few rows to look at any slice: {rows}."
+    return (
+        f"{found.looked} pairs of slice and failure looked at, over {rows}; adjusted for all of "
+        f"them: a run where nothing stands out shows something {LEVEL:.0%} of the time."
+    )
+
+
 def find(view: "RunView") -> Found:
     """The slices of a run that stand out, clearest first."""
     pair = tables(view)

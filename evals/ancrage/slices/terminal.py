@@ -9,22 +9,16 @@ from rich.table import Table
 from rich.text import Text
 
 from ancrage.report.text import line
-from ancrage.slices.find import LEVEL, Found
+from ancrage.slices.find import Found, looked_at
 
 _CASES = 6
 
 
 def standing_out(found: Found) -> RenderableType:
     """One sentence a finding, its cases, and how much was looked at."""
-    rows = " and ".join(f"{count} {noun}" for noun, count in found.rows.items())
-    looked = Text(
-        f"{found.looked} pairs of slice and failure looked at, over {rows}; adjusted for all of "
-        f"them: a run where nothing stands out shows something {LEVEL:.0%} of the time.",
-        "dim",
-    )
+    looked = Text(looked_at(found), "dim")
     if not found.findings:
-        said = "Nothing stands out." if found.looked else "Too few answers to look at any slice."
-        return Stack(Text(said, "green" if found.looked else "yellow"), looked)
+        return Stack(Text("Nothing stands out.", "green"), looked) if found.looked else looked
     parts: list[RenderableType] = [Text("Where failures live", "bold")]
     for finding in found.findings:
         parts.append(

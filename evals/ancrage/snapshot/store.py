@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 
 from ancrage.domain import Case, OutputState, Study
 from ancrage.errors import UsageError, describe
-from ancrage.files import Index, read_jsonl
+from ancrage.files import Index, read_jsonl, read_model
 from ancrage.program import called
 from ancrage.snapshot.folder import (
     CASES,
@@ -86,17 +86,11 @@ class Snapshot:
         name = study_file(study_id)
         if name not in self.manifest.files:
             return None
-        try:
-            return Study.model_validate_json((self.path / name).read_bytes())
-        except OSError as error:
-            raise UsageError(f"{self.path / name}: {error.strerror}") from None
-        except ValidationError as error:
-            raise UsageError(f"{self.path / name}: {describe(error)}") from None
+        return read_model(self.path / name, Study)
 
     def rejects(self) -> Iterator[Reject]:
         """The rows that were set aside, in the order met."""
-        with (self.path / REJECTS).open("rb") as file:
-            yield from (Reject.model_validate_json(line) for line in file)
+        yield from (reject for _, reject in read_jsonl(self.path / REJECTS, Reject))
 
     def verify(self) -> None:
         """Compare every file with the hash in the manifest.
