@@ -12,6 +12,7 @@ from ancrage.runs import RunView
 from ancrage.slices import by_field, find
 from ancrage.slices.find import find_in
 from ancrage.slices.scan import scan
+from ancrage.slices.section import slices_section
 from ancrage.slices.tables import Table
 from ancrage.slices.terminal import standing_out
 from benchmarks.slices import draw, share
@@ -118,6 +119,18 @@ def test_translated_quotes_of_messages_in_another_language(tmp_path: Path) -> No
     assert "pairs of slice and failure looked at, over 80 answers and 80 quotes" in (
         console.export_text()
     )
+
+
+def test_the_page_has_the_sentences_and_links_to_the_cases(tmp_path: Path) -> None:
+    found = find(_run(tmp_path))
+    body = str(slices_section(found).body)
+    for finding in found.findings:
+        assert finding.sentence in body
+        assert all(f'href="#case={case}"' in body for case in finding.cases)
+    assert f"{found.looked} pairs of slice and failure looked at" in body
+    quiet = str(slices_section(found.model_copy(update={"findings": ()})).body)
+    assert "Nothing stands out." in quiet
+    assert "<li>" not in quiet
 
 
 def test_the_rates_by_one_field(tmp_path: Path) -> None:
