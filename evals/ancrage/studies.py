@@ -39,6 +39,8 @@ class IndexedStudy:
 
     def message(self, written: str) -> Message | None:
         """The message that an id, as an answer writes it, means."""
+        if message := self._messages.get(written):
+            return message
         found = self._message_ids.find(written)
         return self._messages[found] if found else None
 
@@ -61,7 +63,24 @@ class IndexedStudy:
 
     def respondent(self, written: str) -> str | None:
         """The respondent id that a written one means."""
-        return self._respondent_ids.find(written)
+        return written if written in self._respondents else self._respondent_ids.find(written)
+
+    def neighbours(self, message: Message) -> tuple[Message | None, Message | None]:
+        """What the same respondent wrote just before and just after, in the study's order."""
+        return self._neighbours[message.id]
+
+    @cached_property
+    def _neighbours(self) -> dict[str, tuple[Message | None, Message | None]]:
+        threads: dict[str, list[Message]] = {}
+        for message in self.study.messages:
+            threads.setdefault(message.respondent_id or message.id, []).append(message)
+        return {
+            message.id: (before, after)
+            for thread in threads.values()
+            for before, message, after in zip(
+                [None, *thread[:-1]], thread, [*thread[1:], None], strict=True
+            )
+        }
 
     @cached_property
     def _messages(self) -> dict[str, Message]:
@@ -81,7 +100,11 @@ class IndexedStudy:
 
     @cached_property
     def _respondent_ids(self) -> IdIndex:
-        return IdIndex({each.respondent_id for each in self.study.messages} - {""}, self.policy)
+        return IdIndex(self._respondents, self.policy)
+
+    @cached_property
+    def _respondents(self) -> set[str]:
+        return {message.respondent_id for message in self.study.messages} - {""}
 
 
 class Studies:

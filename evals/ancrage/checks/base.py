@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from ancrage.citations.model import UnreadableAnswer
@@ -34,6 +35,12 @@ class CodeCheck:
         """The one mode that the check owns."""
         return (self.mode,)
 
+    @cached_property
+    def _clean(self) -> Evaluation:
+        """What it says of every answer without findings."""
+        score = Score(name=self.name, value=0)
+        return Evaluation(evaluator=self.name, version=self.version, scores=(score,))
+
     async def evaluate(self, subject: Subject) -> Evaluation:
         """The findings of the check in ``subject``, and their count."""
         try:
@@ -41,6 +48,8 @@ class CodeCheck:
         except (Unscorable, UnreadableAnswer) as reason:
             score, findings = Score.unscored(self.name, str(reason)), ()
         else:
+            if not findings:
+                return self._clean
             score = Score(name=self.name, value=len(findings))
         return Evaluation(
             evaluator=self.name, version=self.version, scores=(score,), findings=findings

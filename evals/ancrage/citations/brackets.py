@@ -28,14 +28,10 @@ _OWNER = 80
 
 def find(text: str, folded: str, grammar: Grammar) -> list[Citation]:
     """Every bracket of ``text`` that cites or means to, in order."""
-    closers = {pair[: len(pair) // 2]: pair[len(pair) // 2 :] for pair in grammar.config.brackets}
-    if grammar.config.parentheses:
-        closers["("] = ")"
-    halves = sorted({*closers, *closers.values()}, key=len, reverse=True)
-    marks = re.compile("|".join(map(re.escape, halves)) + r"|\n[ \t\r>]*\n|\Z")
+    closers = grammar.closers
     found: list[Citation] = []
     opened: re.Match[str] | None = None
-    for match in marks.finditer(text):
+    for match in grammar.marks.finditer(text):
         mark = match.group()
         if opened is not None and opened[0] != "(" and mark in ("(", ")"):
             continue

@@ -6,7 +6,7 @@ Patterns are compiled by RE2, whose matching time is linear in the text whatever
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import re2
@@ -82,6 +82,18 @@ class Grammar:
     spanning: tuple[str, ...] = ()
     """Kinds whose tokens can hold what otherwise parts tokens, such as a space."""
     lookups: "dict[str, Callable[..., bool]]" = field(default_factory=dict)
+
+    @cached_property
+    def closers(self) -> dict[str, str]:
+        """The closing half of each pair of brackets, by its opening half."""
+        halves = {pair[: len(pair) // 2]: pair[len(pair) // 2 :] for pair in self.config.brackets}
+        return halves | ({"(": ")"} if self.config.parentheses else {})
+
+    @cached_property
+    def marks(self) -> re.Pattern[str]:
+        """The halves of brackets, longest first, and what ends a paragraph."""
+        halves = sorted({*self.closers, *self.closers.values()}, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, halves)) + r"|\n[ \t\r>]*\n|\Z")
 
     def read(self, token: str) -> tuple[str, str] | None:
         """The kind of id that the whole token is, and the id; None where it is none."""

@@ -8,30 +8,32 @@ from ancrage.citations.model import Citations
 from ancrage.citations.parse import parse
 
 _ID = r"[A-Za-z]{0,12}[-_:.#]?\d[\w-]{0,40}"
-_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
+_SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     (
         "<tag id=…>",
+        "<",
         re.compile(
             r"<(?P<tag>[A-Za-z][\w-]{0,20})\s[^<>]{0,200}?=\s?[\"']?(?P<id>[^\"'<>\s]{1,60})"
         ),
     ),
-    ("[…](target)", re.compile(r"\]\((?P<id>[^()\s]{1,300})\)")),
-    ("[^note]", re.compile(r"\[\^(?P<id>[\w-]{1,20})\](?!:)")),
-    ("【…】", re.compile(r"【(?P<id>[^【】\n]{1,60})】")),
-    ("{{…}}", re.compile(r"\{\{(?P<id>[^{}\n]{1,60})\}\}")),
-    ("{…}", re.compile(rf"(?<!\{{)\{{(?P<id>{_ID})\}}(?!\}})")),
-    ("[[…]]", re.compile(r"\[\[(?P<id>[^\[\]\n]{1,60})\]\](?!\()")),
-    ("[1]", re.compile(r"(?<!\[)\[(?P<id>\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,8})\](?![\](:])")),
+    ("[…](target)", "](", re.compile(r"\]\((?P<id>[^()\s]{1,300})\)")),
+    ("[^note]", "[^", re.compile(r"\[\^(?P<id>[\w-]{1,20})\](?!:)")),
+    ("【…】", "【", re.compile(r"【(?P<id>[^【】\n]{1,60})】")),
+    ("{{…}}", "{{", re.compile(r"\{\{(?P<id>[^{}\n]{1,60})\}\}")),
+    ("{…}", "{", re.compile(rf"(?<!\{{)\{{(?P<id>{_ID})\}}(?!\}})")),
+    ("[[…]]", "[[", re.compile(r"\[\[(?P<id>[^\[\]\n]{1,60})\]\](?!\()")),
+    ("[1]", "[", re.compile(r"(?<!\[)\[(?P<id>\d{1,4}(?:\s?[,;–-]\s?\d{1,4}){0,8})\](?![\](:])")),
     (
         "[id]",
+        "[",
         re.compile(
             rf"(?<!\[)\[(?P<id>(?:[A-Za-z]{{1,20}}\.?[ -])?{_ID}(?:\s?[,;]\s?{_ID}){{0,8}})\]"
             r"(?![\](:])"
         ),
     ),
-    ("(id)", re.compile(r"\((?P<id>[A-Za-z]{1,20}(?:\.?\s[A-Za-z]{0,12})?[-_.#]?\d{1,12})\)")),
-    ("@id", re.compile(r"(?<![\w@.])@(?P<id>[A-Za-z]{1,12}[-_]?\d{1,12})")),
-    ("#id", re.compile(r"(?<![\w#&(/])#(?P<id>\d{1,12})\b")),
+    ("(id)", "(", re.compile(r"\((?P<id>[A-Za-z]{1,20}(?:\.?\s[A-Za-z]{0,12})?[-_.#]?\d{1,12})\)")),
+    ("@id", "@", re.compile(r"(?<![\w@.])@(?P<id>[A-Za-z]{1,12}[-_]?\d{1,12})")),
+    ("#id", "#", re.compile(r"(?<![\w#&(/])#(?P<id>\d{1,12})\b")),
 )
 
 
@@ -58,8 +60,8 @@ def unrecognised(
     examples: dict[str, str] = {}
     ids: dict[str, list[str]] = {}
     taken: list[tuple[int, int]] = []
-    for shape, pattern in _SHAPES:
-        for match in pattern.finditer(text):
+    for shape, sign, pattern in _SHAPES:
+        for match in pattern.finditer(text) if sign in text else ():
             span = match.span()
             if _overlaps(span, read) or _overlaps(span, taken):
                 continue

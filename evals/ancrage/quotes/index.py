@@ -127,7 +127,7 @@ class QuoteIndex:
                     found = marked_distortion(elided, match.spans, text, needle.canonical, around)
                     return found and self._placed(found, source)
         found = None
-        for reading in (*needle.typographic, *needle.edges, *needle.without_case_brackets):
+        for reading in needle.readings():
             at, count = find_whole(reading, text), 0
             while at >= 0 and count < _PLACES:
                 found = distortion(text, at, at + len(reading), needle.canonical, around)

@@ -1,6 +1,7 @@
 """Does this passage stand in this text? Tiers T0 to T3, from exact to marked elision."""
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from html import unescape
@@ -145,6 +146,12 @@ class Needle:
         plain = without_markup(self.text)
         whole = without_case_brackets(plain)
         return initial_variants(canonical(whole)) if whole != plain else ()
+
+    def readings(self) -> Iterator[str]:
+        """The readings without cuts, the closest first, each made when it is asked for."""
+        yield from self.typographic
+        yield from self.edges
+        yield from self.without_case_brackets
 
     @cached_property
     def elided(self) -> tuple[Elided, ...]:

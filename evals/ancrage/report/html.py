@@ -13,7 +13,6 @@ from ancrage.files import write_atomic
 from ancrage.report import page
 from ancrage.report.data import Report, interval, rate, share
 from ancrage.report.payload import body, row
-from ancrage.report.sources import Shelves
 from ancrage.report.text import TIERS, line
 from ancrage.runs import ModeSummary
 from ancrage.runs.progress import track
@@ -58,13 +57,13 @@ def _packed(
     report: Report, reasons: Sequence[str], advance: "page.Advance"
 ) -> Iterator[tuple[str, Markup]]:
     """The blocks of answers in order, each as ``("block", …)``, and last ``("index", …)``."""
-    shelves = Shelves(Studies(report.view.snapshot))
+    studies = Studies(report.view.snapshot)
     numbers = {why: number for number, why in enumerate(reasons)}
     rows: list[dict[str, object]] = []
     bodies: list[dict[str, object]] = []
     for item in report.view.items():
         rows.append(row(item, numbers))
-        bodies.append(body(item, shelves.of(item)))
+        bodies.append(body(item, studies.of(item.case)))
         advance()
         if len(bodies) == BLOCK:
             yield "block", page.packed(bodies)

@@ -8,9 +8,10 @@ from markupsafe import Markup
 from pydantic_core import to_json
 
 from ancrage.domain import Finding, JsonValue, Message, OutputState, Passage, ScoreState
-from ancrage.report.sources import PassedQuote, Shelf, passed_quotes
+from ancrage.report.sources import PassedQuote, passed_quotes
 from ancrage.report.text import TIERS, diagnosis, difference, line, segments, visible
 from ancrage.runs import Item
+from ancrage.studies import IndexedStudy
 
 LONGEST_TOOL_TEXT = 20_000
 """Characters of a tool's output kept in the file; the rest is said to be left out."""
@@ -56,13 +57,13 @@ def _anchored(item: Item) -> list[int] | None:
     return [item.anchors.citations, len(item.anchors.quotes)]
 
 
-def body(item: Item, shelf: Shelf | None) -> dict[str, object]:
+def body(item: Item, source: IndexedStudy | None) -> dict[str, object]:
     """All that is shown of one answer.
 
     ``answer`` is its text as ``[text, findings, passed quotes]`` segments; joined, they give the
     text back.
     """
-    case, findings, passed = item.case, item.findings, passed_quotes(item, shelf)
+    case, findings, passed = item.case, item.findings, passed_quotes(item)
     passages = [*(f.evidence for f in findings), *(quote.passage for quote in passed)]
     text, count = answer_text(item), len(findings)
     return {
@@ -77,8 +78,8 @@ def body(item: Item, shelf: Shelf | None) -> dict[str, object]:
             ]
             for segment in segments(text, [(each.start, each.end) for each in passages])
         ],
-        "findings": [_finding(each, shelf) for each in findings],
-        "passed": [_passed(each, shelf) for each in passed],
+        "findings": [_finding(each, source) for each in findings],
+        "passed": [_passed(each, source) for each in passed],
         "scores": [
             [mode, score.value, line(score.reason or "")] for mode, score in item.scores.items()
         ],
@@ -91,7 +92,7 @@ def answer_text(item: Item) -> str:
     return item.output.answer.text if item.output.answer else ""
 
 
-def _finding(finding: Finding, shelf: Shelf | None) -> dict[str, object]:
+def _finding(finding: Finding, source: IndexedStudy | None) -> dict[str, object]:
     cited = finding.details.get("cited")
     others = cited.split(", ") if isinstance(cited, str) else []
     return {
@@ -100,8 +101,8 @@ def _finding(finding: Finding, shelf: Shelf | None) -> dict[str, object]:
         "explanation": visible(finding.explanation),
         "tier": line(finding.tier or ""),
         "diagnosis": diagnosis(finding),
-        "source": source_of(finding.source_id, finding.source_passage, shelf),
-        "cited": [source_of(each, None, shelf) for each in others if each != finding.source_id],
+        "source": source_of(finding.source_id, finding.source_passage, source),
+        "cited": [source_of(each, None, source) for each in others if each != finding.source_id],
         "difference": _difference(finding),
         "details": _pairs(
             {k: v for k, v in finding.details.items() if k not in {"diagnosis", "cited"}}
@@ -109,13 +110,13 @@ def _finding(finding: Finding, shelf: Shelf | None) -> dict[str, object]:
     }
 
 
-def _passed(quote: PassedQuote, shelf: Shelf | None) -> dict[str, object]:
+def _passed(quote: PassedQuote, source: IndexedStudy | None) -> dict[str, object]:
     return {
         "passage": line(quote.passage.text),
         "tier": quote.tier,
         "words": TIERS[quote.tier],
         "warnings": [line(each) for each in quote.warnings],
-        "source": source_of(quote.source_id, quote.source_passage, shelf),
+        "source": source_of(quote.source_id, quote.source_passage, source),
     }
 
 
@@ -129,21 +130,20 @@ def _difference(finding: Finding) -> list[tuple[str, str]]:
 
 
 def source_of(
-    source_id: str | None, passage: Passage | None, shelf: Shelf | None
+    source_id: str | None, passage: Passage | None, source: IndexedStudy | None
 ) -> dict[str, object] | None:
     """The message or question of an id, with the respondent's neighbouring messages."""
     if source_id is None:
         return None
-    if shelf is None:
+    if source is None:
         return {"id": line(source_id), "absent": "the study cannot be consulted"}
-    source = shelf.source
     message = source.message(source_id)
     if message is None:
         if question := source.question(source_id):
             return {"id": line(question.ref), "text": [[visible(question.text), []]]}
         return {"id": line(source_id), "absent": f"is not in study {line(source.study.id)}"}
     asked = source.question(message.question_ref) if message.question_ref else None
-    before, after = shelf.neighbours(message)
+    before, after = source.neighbours(message)
     spans = [(passage.start, passage.end)] if passage else []
     return {
         "id": line(message.id),

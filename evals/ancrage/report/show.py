@@ -10,17 +10,17 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ancrage.citations import UnreadableAnswer
+from ancrage.citations import Grammar, UnreadableAnswer
 from ancrage.domain import Finding, OutputState, Passage, ScoreState
 from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
 from ancrage.report.payload import LONGEST_DIFFERENCE, answer_text
-from ancrage.report.sources import PassedQuote, Shelf, Shelves, passed_quotes
+from ancrage.report.sources import PassedQuote, passed_quotes
 from ancrage.report.terminal import label
 from ancrage.report.text import TIERS, difference, line, segments, visible
 from ancrage.report.why import why
 from ancrage.runs import Item, RunView
-from ancrage.studies import Studies
+from ancrage.studies import IndexedStudy, Studies
 
 WIDE = 110
 """Columns from which a finding and its source stand side by side."""
@@ -35,7 +35,9 @@ class Shown:
     item: Item
     findings: tuple[Finding, ...]
     passed: tuple[PassedQuote, ...]
-    shelf: Shelf | None
+    source: IndexedStudy | None
+    """None when the study cannot be consulted."""
+    grammar: Grammar
 
 
 def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
@@ -49,12 +51,13 @@ def find_answer(view: RunView, case: str, mode: str | None = None) -> Shown:
         raise UsageError(f"this run has no failure mode {mode!r}{_closest(mode, modes)}")
     wanted = _case_id(view, case)
     item = view.item(wanted)
-    shelf = Shelves(Studies(view.snapshot)).of(item)
+    studies = Studies(view.snapshot)
     return Shown(
         item,
         tuple(each for each in item.findings if mode in (None, each.mode)),
-        tuple(passed_quotes(item, shelf)),
-        shelf,
+        tuple(passed_quotes(item)),
+        studies.of(item.case),
+        studies.grammar,
     )
 
 
@@ -64,12 +67,11 @@ def explain(shown: Shown) -> RenderableType:
     Raises:
         UsageError: there is no answer to read.
     """
-    item, shelf = shown.item, shown.shelf
+    item = shown.item
     if item.output.answer is None:
         raise UsageError(f"{line(item.case.id)} has no answer to read ({item.output.state.value})")
-    source, grammar = (shelf.source, shelf.grammar) if shelf else (None, None)
     try:
-        return why(Subject(item.case, item.output, source, grammar))
+        return why(Subject(item.case, item.output, shown.source, shown.grammar))
     except UnreadableAnswer as reason:
         raise UsageError(f"{line(item.case.id)}: {reason}") from None
 
@@ -117,12 +119,12 @@ def _parts(shown: Shown, coloured: bool, wide: bool) -> Iterator[RenderableType]
         yield Text("No finding.", "green" if state is OutputState.OK else "dim")
     for number, finding in enumerate(shown.findings, start=1):
         yield Rule(style="dim", characters="─")
-        yield from _beside(_about(number, finding), _evidence(finding, shown.shelf), wide)
+        yield from _beside(_about(number, finding), _evidence(finding, shown.source), wide)
     if shown.passed:
         yield Rule(style="dim", characters="─")
         yield Text("Quotes that passed", "bold")
         for quote in shown.passed:
-            yield from _beside(_about_passed(quote), _passed_source(quote, shown.shelf), wide)
+            yield from _beside(_about_passed(quote), _passed_source(quote, shown.source), wide)
     for score in item.scores.values():
         if score.state is ScoreState.UNSCORED:
             yield Text(f"unscored  {line(score.name)}: {line(score.reason or '')}", "yellow")
@@ -197,22 +199,22 @@ def _about_passed(quote: PassedQuote) -> RenderableType:
     return Group(*parts)
 
 
-def _passed_source(quote: PassedQuote, shelf: Shelf | None) -> RenderableType | None:
-    return _source(quote.source_id, quote.source_passage, shelf)
+def _passed_source(quote: PassedQuote, source: IndexedStudy | None) -> RenderableType | None:
+    return _source(quote.source_id, quote.source_passage, source)
 
 
-def _evidence(finding: Finding, shelf: Shelf | None) -> RenderableType | None:
+def _evidence(finding: Finding, source: IndexedStudy | None) -> RenderableType | None:
     if finding.source_id is None:
         return None
-    return _source(finding.source_id, finding.source_passage, shelf)
+    return _source(finding.source_id, finding.source_passage, source)
 
 
-def _source(source_id: str, passage: Passage | None, shelf: Shelf | None) -> RenderableType:
+def _source(source_id: str, passage: Passage | None, source: IndexedStudy | None) -> RenderableType:
     """The source message, its passage underlined, between its respondent's neighbouring ones."""
-    message = shelf.source.message(source_id) if shelf else None
-    if shelf is None or message is None:
+    message = source.message(source_id) if source else None
+    if source is None or message is None:
         return Text(f"{line(source_id)} cannot be shown: it is not in the study", "yellow")
-    before, after = shelf.neighbours(message)
+    before, after = source.neighbours(message)
     asked = f" · {line(message.question_ref)}" if message.question_ref else ""
     heading = Text.assemble(
         (f"{line(message.respondent_id)}, {line(message.id)}", "bold cyan"), (asked, "dim")
