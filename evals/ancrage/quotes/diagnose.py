@@ -21,6 +21,7 @@ MAXIMUM_QUOTE_TOKENS = 400
 MAXIMUM_SOURCE_TOKENS = 2_000
 """Of longer texts the part is aligned that shares the most words with the quote: a bound on time
 and memory, not a judgement."""
+_STEP = MAXIMUM_SOURCE_TOKENS // 2
 
 TOKEN = re.compile(
     r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\d+(?:[.,]\d+)*[²³¹⁰-₉½¼¾]*|[^\W\d_]+|[^\w\s]"
@@ -73,7 +74,7 @@ def closest(quote: str, source: str) -> Closest | None:
     can be longer or shorter than the quote.
     """
     needle = tokenise(quote)[:MAXIMUM_QUOTE_TOKENS]
-    text = _likeliest(_source_tokens(source), needle)
+    text = _likeliest(source, needle)
     if not needle or not text:
         return None
     costs = _costs(needle, text)
@@ -92,19 +93,25 @@ def closest(quote: str, source: str) -> Closest | None:
     return Closest(common / total if total else 0.0, start, end, edits)
 
 
-def _likeliest(text: list[Token], needle: list[Token]) -> list[Token]:
+def _likeliest(source: str, needle: list[Token]) -> list[Token]:
     """The part of a long text, half of it before the next, that shares the most with the quote."""
+    text = _source_tokens(source)
     if len(text) <= MAXIMUM_SOURCE_TOKENS:
         return text
     wanted = {token.text.casefold() for token in needle if len(token.text) > 2}
-    step = MAXIMUM_SOURCE_TOKENS // 2
-    shared: list[float] = []
-    for start in range(0, len(text), step):
-        met = {token.text.casefold() for token in text[start : start + step]} & wanted
-        shared.append(sum(map(len, met)))
-    shared.append(0.0)
+    shared = [sum(map(len, met & wanted)) for met in _vocabularies(source)] + [0]
     best = max(range(len(shared) - 1), key=lambda at: (shared[at] + shared[at + 1], -at))
-    return text[best * step : best * step + MAXIMUM_SOURCE_TOKENS]
+    return text[best * _STEP : best * _STEP + MAXIMUM_SOURCE_TOKENS]
+
+
+@lru_cache(maxsize=8)
+def _vocabularies(source: str) -> tuple[frozenset[str], ...]:
+    """The words of each ``_STEP`` tokens of a long text."""
+    text = _source_tokens(source)
+    return tuple(
+        frozenset(token.text.casefold() for token in text[start : start + _STEP])
+        for start in range(0, len(text), _STEP)
+    )
 
 
 def _costs(needle: list[Token], text: list[Token]) -> "NDArray[np.float32]":

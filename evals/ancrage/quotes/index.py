@@ -52,6 +52,8 @@ _TOLD = 20_000
 """Characters that tell whether a message is long enough to be what was translated."""
 _LOOSEST = 10
 """Characters, in all, of the fragments of a quote whose only fault may be its cuts."""
+_BEFORE = 40
+"""Characters before a passage that tell whether it begins a sentence."""
 _PLACES = 8
 """Places of a message where the same words are looked at."""
 
@@ -249,8 +251,9 @@ class QuoteIndex:
         source_id, passage = nearest
         source = self._sources[source_id]
         start, end = source.span(passage.start, passage.end)
+        before = max(0, passage.start - _BEFORE)
         detail = (
-            describe(passage.edits, quote, source.canonical)
+            describe(passage.edits, quote, source.canonical[before : passage.end])
             or "its words are cut or spaced differently"
         )
         return Verdict(
