@@ -1,5 +1,7 @@
 """Several processes make the record of one, byte for byte."""
 
+import multiprocessing
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from ancrage.config import Config
 from ancrage.domain import RunState
 from ancrage.errors import UsageError
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment, score_run
-from ancrage.runs.parallel import FEWEST, count_workers
+from ancrage.runs.parallel import FEWEST, Job, Lines, count_workers, job_of, score_lines
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
 
@@ -65,3 +67,28 @@ def test_how_many_processes() -> None:
     for wrong in ("0", "-1", "many", ""):
         with pytest.raises(UsageError, match="--workers"):
             count_workers(wrong, 10)
+
+
+async def scored(job: Job, studies: Studies, deaths: int) -> list[bytes]:
+    """The lines that two workers give, all of them killed so many times."""
+
+    def lines() -> Iterator[Lines]:
+        for number, case in enumerate(studies.snapshot.cases()):
+            if number and number % 64 == 0 and number <= 64 * deaths:
+                for worker in multiprocessing.active_children():
+                    worker.kill()
+            yield Lines(case.model_dump_json().encode(), None)
+
+    return [done.scored async for done in score_lines(job, lines(), 2)]
+
+
+async def test_workers_that_die_are_replaced(studies: Studies) -> None:
+    job = job_of(studies, load_checks(studies.config), 60.0)
+    assert job
+    assert await scored(job, studies, deaths=1) == await scored(job, studies, deaths=0)
+
+
+async def test_code_that_changed_under_a_run_is_named(studies: Studies) -> None:
+    job = Job(studies.snapshot.path, studies.config, (("unknown_ref", "0"),), 60.0)
+    with pytest.raises(UsageError, match="the code of unknown_ref changed"):
+        await scored(job, studies, deaths=0)

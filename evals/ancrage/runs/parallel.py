@@ -29,6 +29,8 @@ from ancrage.studies import Studies
 
 CHUNK = 64
 """Cases sent to a worker at once."""
+_DEATHS = 3
+"""Times that workers may die over the same cases."""
 FEWEST = 1_000
 """Cases from which further processes are worth their start, a second or so each."""
 
@@ -90,25 +92,46 @@ def job_of(studies: Studies, evaluators: Sequence[Evaluator], seconds: float) ->
 async def score_lines(job: Job, lines: Iterable[Lines], workers: int) -> AsyncIterator[Done]:
     """What each line gives, in the order of ``lines``; memory holds a few chunks for each worker.
 
+    Workers that die (killed for memory, say) are replaced, and what they held is done again.
+
     Raises:
-        IncompleteError: a worker died.
+        IncompleteError: workers died ``_DEATHS`` times over the same cases.
     """
-    context = multiprocessing.get_context("spawn")
     chunks = _chunks(lines)
+    held: deque[list[Lines]] = deque()
     waiting: deque[Future[list[Done]]] = deque()
-    pool = ProcessPoolExecutor(workers, context, _start, (job,))
+    pool, deaths = _pool(job, workers), 0
     try:
         while True:
-            for chunk in islice(chunks, 3 * workers - len(waiting)):
-                waiting.append(pool.submit(_work, chunk))
-            if not waiting:
+            held.extend(islice(chunks, 3 * workers - len(held)))
+            if not held:
                 return
-            for done in await asyncio.wrap_future(waiting.popleft()):
+            try:
+                while len(waiting) < len(held):
+                    waiting.append(pool.submit(_work, held[len(waiting)]))
+                found = await asyncio.wrap_future(waiting[0])
+            except BrokenProcessPool:
+                deaths += 1
+                if deaths == _DEATHS:
+                    raise IncompleteError(
+                        f"worker processes died {_DEATHS} times over the same cases (memory?); "
+                        "what was done is kept"
+                    ) from None
+                pool.shutdown(wait=False, cancel_futures=True)
+                waiting.clear()
+                pool = _pool(job, workers)
+                continue
+            deaths = 0
+            held.popleft()
+            waiting.popleft()
+            for done in found:
                 yield done
-    except BrokenProcessPool:
-        raise IncompleteError("a worker process died; what was done is kept") from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pool(job: Job, workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (job,))
 
 
 def _chunks(lines: Iterable[Lines]) -> Iterator[list[Lines]]:
@@ -129,17 +152,26 @@ class _State(NamedTuple):
     seconds: float
 
 
-_state: _State
+_state: _State | UsageError | OSError
 
 
 def _start(job: Job) -> None:
     global _state
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C for all
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    try:
+        _state = _load(job)
+    except (UsageError, OSError) as error:  # told by ``_work``: the pool does not pass it on
+        _state = error
+
+
+def _load(job: Job) -> _State:
     loaded = {(check.name, check.version): check for check in load_checks(job.config)}
-    snapshot = open_snapshot(job.snapshot, verify=False)
+    if missing := [name for name, version in job.checks if (name, version) not in loaded]:
+        raise UsageError(f"the code of {', '.join(missing)} changed while the run was going on")
     checks: list[Evaluator] = [loaded[wanted] for wanted in job.checks]
-    _state = _State(Studies(snapshot, job.config), checks, job.seconds)
+    studies = Studies(open_snapshot(job.snapshot, verify=False), job.config)
+    return _State(studies, checks, job.seconds)
 
 
 def _end_with_the_parent() -> None:
@@ -150,17 +182,19 @@ def _end_with_the_parent() -> None:
 
 
 def _work(chunk: list[Lines]) -> list[Done]:
-    return asyncio.run(_score(chunk))
+    if isinstance(_state, Exception):
+        raise _state
+    return asyncio.run(_score(_state, chunk))
 
 
-async def _score(chunk: list[Lines]) -> list[Done]:
+async def _score(state: _State, chunk: list[Lines]) -> list[Done]:
     found = []
     for line in chunk:
         case = Case.model_validate_json(line.case)
         if line.output is None:
-            output, written = await produce_output(recorded, case, _state.seconds)
+            output, written = await produce_output(recorded, case, state.seconds)
         else:
             output, written = Output.model_validate_json(line.output), line.output
-        _, scored = await score_output(_state.studies, case, output, _state.checks, _state.seconds)
+        _, scored = await score_output(state.studies, case, output, state.checks, state.seconds)
         found.append(Done(written, scored, line.output is None))
     return found
