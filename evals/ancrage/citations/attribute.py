@@ -11,9 +11,9 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ancrage.citations.model import Citation
+from ancrage.citations.pairing import GLOSS, NONE, TIGHT, Candidate, Choice, Group, Pairing
 from ancrage.quotes.block import Block
 from ancrage.quotes.surface import BLANK, PAD
 
@@ -26,79 +26,7 @@ _SHARED = re.compile(
 """What joins two quotes that share a citation."""
 _LISTED = re.compile(rf"[\s,;*_/&+\]){PAD}]*{_WORD}?[\s*_\[({PAD}]*", re.IGNORECASE)
 """What joins two citations of one quote."""
-GLOSS = re.compile(
-    r"[\s*_,;]*[(\[—–=-][\s*_]*(?:trad(?:uction|uit)?\b|translat(?:ion|ed)\b|in English\b"
-    r"|en français\b|en anglais\b|in French\b|i\.e\.|soit\b|c['’]est-à-dire)[^()\n]{0,30}",
-    re.IGNORECASE,
-)
-"""What announces the translation of the quote before: « … » (traduction : “…”)."""
-_TIGHT = BLANK + ">*_~`.,;:!?…()|[]\\—–-"
-_LEAD = BLANK + ">*_:\\—–-|()]"
-_SENTENCE_END = re.compile(r"[.!?…][\s\u2060]|\n[ \t>]*\n")
-_SPEECH = (
-    r"(?:di(?:t|sent|sait|saient|ra)|écri(?:t|vent|vait)|expli(?:que|quent|quait)|résum(?:e|ent)"
-    r"|raconte(?:nt)?|confie(?:nt)?|témoigne(?:nt)?|affirme(?:nt)?|déclare(?:nt)?|souligne(?:nt)?"
-    r"|ajoute(?:nt)?|précise(?:nt)?|regrette(?:nt)?|déplore(?:nt)?|note(?:nt)?|indique(?:nt)?"
-    r"|répond(?:ent)?|estime(?:nt)?|évoque(?:nt)?|demande(?:nt)?|lance(?:nt)?|conclu(?:t|ent)"
-    r"|reconnaît|insiste|tranche|nuance|rapporte|mentionne(?:nt)?|décri(?:t|vent)|juge(?:nt)?|trouve(?:nt)?"
-    r"|parle(?:nt)? de|selon|d['’]après|pour|says?|said|writes?|wrote|explains?|explained|puts?"
-    r"|sums?|tells?|told|adds?|added|complains?|complained|notes?|noted|states?|stated|reports?"
-    r"|reported|admits?|asks?|asked|comments?|commented|describes?|described|replies|replied"
-    r"|answers?|answered|calls?|mentions?|mentioned|according to|as|from|by|finds?|feels?|thinks?)"
-)
-SPEECH = re.compile(rf"(?<!\w){_SPEECH}(?!\w)", re.IGNORECASE)
-_PARAPHRASE = re.compile(
-    rf"(?<!\w){_SPEECH}\s+(?:\w+\s+){{0,2}}(?:que|qu['’]\w*|that|how|comment|si|if|whether|why)(?!\w)",
-    re.IGNORECASE,
-)
-_OPENS_ASIDE = re.compile(rf"[\s*_{PAD}]*(?:[,(—–]|-\s|{_SPEECH}(?!\w))", re.IGNORECASE)
-_LONG = 4
-"""Words from which a quote may take a citation that only its sentence shares with it."""
-_ASIDE, _SENTENCE = 140, 90
-"""Characters of attribution, or of plain sentence, between a quote and its citation."""
 _BONUS = 2.5
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A quote on its way to its citations."""
-
-    start: int
-    end: int
-    inner_start: int
-    inner_end: int
-    family: str
-    block: int = -1
-    citations: tuple[Citation, ...] = ()
-    rule: str | None = None
-    mention: str | None = None
-    words: int = 0
-
-
-@dataclass(slots=True)
-class _Group:
-    """Quotes that share what is cited for them, or citations of one quote."""
-
-    quotes: list[Candidate]
-    citations: list[Citation]
-
-    @property
-    def start(self) -> int:
-        return (self.quotes or self.citations)[0].start
-
-    @property
-    def end(self) -> int:
-        return (self.quotes or self.citations)[-1].end
-
-
-@dataclass(slots=True)
-class _Choice:
-    score: float
-    rule: str = ""
-    where: str = "none"
-
-
-_NONE = _Choice(0.0)
 
 
 def attribute(
@@ -145,6 +73,7 @@ class _Attribution:
             if index >= 0:
                 self.citations[index].append(citation)
         self.gaps = "".join(blanked) if blanked else text
+        self.pairing = Pairing(text, self.gaps)
         self.taken: set[int] = set()
 
     def run(self) -> None:
@@ -168,18 +97,18 @@ class _Attribution:
 
     # Within a block
 
-    def _groups(self, index: int) -> list[_Group]:
+    def _groups(self, index: int) -> list[Group]:
         """The quotes and citations of a block in order, joined where they belong together."""
         events: list[Candidate | Citation] = sorted(
             [*self.quotes.get(index, ()), *self.citations.get(index, ())],
             key=lambda event: event.start,
         )
-        groups: list[_Group] = []
+        groups: list[Group] = []
         for event in events:
             last = groups[-1] if groups else None
             if isinstance(event, Candidate):
                 if event.citations:  # one that holds its own
-                    groups.append(_Group([event], []))
+                    groups.append(Group([event], []))
                 elif (
                     last
                     and last.quotes
@@ -188,26 +117,26 @@ class _Attribution:
                 ):
                     last.quotes.append(event)
                 else:
-                    groups.append(_Group([event], []))
+                    groups.append(Group([event], []))
             elif last and last.citations and self._listed(last, event):
                 last.citations.append(event)
             else:
-                groups.append(_Group([], [event]))
+                groups.append(Group([], [event]))
         return groups
 
-    def _joined(self, group: _Group, quote: Candidate) -> bool:
+    def _joined(self, group: Group, quote: Candidate) -> bool:
         gap = self.gaps[group.end : quote.start]
         if self.blocks[quote.block].kind == "cell" and not gap.strip(BLANK + "/;,"):
             return False
         return len(gap) <= 60 and bool(_SHARED.fullmatch(gap) or GLOSS.fullmatch(gap))
 
-    def _listed(self, group: _Group, citation: Citation) -> bool:
+    def _listed(self, group: Group, citation: Citation) -> bool:
         gap = self.gaps[group.end : citation.start]
         if len(gap) > 40 or ("\n" in gap.strip(" \t") and gap.strip()):
             return False
-        return not gap.strip(_TIGHT) or _LISTED.fullmatch(gap) is not None
+        return not gap.strip(TIGHT) or _LISTED.fullmatch(gap) is not None
 
-    def _own_vote(self, groups: Sequence[_Group]) -> float:
+    def _own_vote(self, groups: Sequence[Group]) -> float:
         first, last = groups[0], groups[-1]
         if first.citations and last.quotes:
             return -1.0
@@ -220,7 +149,7 @@ class _Attribution:
             return "list", block.lists[-1]
         return ("column", block.column) if block.kind == "cell" else ("text", 0)
 
-    def _votes(self, rows: dict[int, list[_Group]]) -> dict[tuple[str, int], float]:
+    def _votes(self, rows: dict[int, list[Group]]) -> dict[tuple[str, int], float]:
         """For each set of siblings: above 0 where citations follow their quotes, below 0 where
         they lead to them; as many as agree."""
         counts: dict[tuple[str, int], Counter[float]] = defaultdict(Counter)
@@ -233,7 +162,7 @@ class _Attribution:
             votes[scope] = (count[1.0] - count[-1.0]) / count.total()
         return votes
 
-    def _row(self, groups: Sequence[_Group], siblings: float, own: float) -> None:
+    def _row(self, groups: Sequence[Group], siblings: float, own: float) -> None:
         """Choose for each citation of a row: the quote before it, the one after it, or none."""
         # best[taken]: score and choices so far, where the quote before is taken by a citation
         # that leads to it (True) or not (False).
@@ -247,10 +176,10 @@ class _Attribution:
                 groups[index + 1] if index + 1 < len(groups) and groups[index + 1].quotes else None
             )
             options = [
-                _NONE,
-                self._after(before, group, lean),
-                self._before(group, after, -lean),
-                self._split(before, group, after),
+                NONE,
+                self.pairing.after(before, group, lean),
+                self.pairing.before(group, after, -lean),
+                self.pairing.split(before, group, after),
             ]
             follow: dict[bool, tuple[float, tuple[object, ...]]] = {}
             for taken, (score, path) in best.items():
@@ -267,7 +196,7 @@ class _Attribution:
             path, index, option = path  # type: ignore[assignment]
             self._settle(groups, index, option)  # type: ignore[arg-type]
 
-    def _settle(self, groups: Sequence[_Group], index: int, option: _Choice) -> None:
+    def _settle(self, groups: Sequence[Group], index: int, option: Choice) -> None:
         own = groups[index].citations
         if option.where == "after":
             self._share(groups[index - 1].quotes, own, option.rule)
@@ -284,61 +213,6 @@ class _Attribution:
                 self._give([quote], [citation], "in order")
         else:
             self._give(quotes, own, rule)
-
-    def _after(self, before: _Group | None, group: _Group, lean: float) -> _Choice | None:
-        if before is None:
-            return None
-        gap = self.gaps[before.end : group.start]
-        quote = before.quotes[-1]
-        if quote.citations:
-            return None
-        if not gap.strip(_TIGHT):
-            score = 4.0 if "\n" in gap else 3.0 if ":" in gap else 6.0
-            return _Choice(score + lean, "right after", "after")
-        if len(gap) > _ASIDE or _SENTENCE_END.search(gap.rstrip()) or _PARAPHRASE.search(gap):
-            return None
-        if GLOSS.match(gap):
-            return _Choice(5.0 + lean, "after its translation", "after")
-        if _OPENS_ASIDE.match(gap) and (quote.words >= _LONG or SPEECH.search(gap)):
-            return _Choice(3.5 + lean, "after the attribution", "after")
-        if quote.words >= _LONG and len(gap) <= _SENTENCE:
-            return _Choice(2.0 + lean, "in the sentence", "after")
-        return None
-
-    def _before(self, group: _Group, after: _Group | None, lean: float) -> _Choice | None:
-        if after is None or after.quotes[0].citations:
-            return None
-        gap = self.gaps[group.end : after.start]
-        if not gap.strip(_LEAD):
-            score = 5.0 if ":" in gap else 4.5 if gap.strip() and "\n" not in gap else 3.0
-            if "\n" in gap and ":" not in gap and not self._begins_line(group.start):
-                score = 0.5
-            return _Choice(score + lean, "leads to it", "before")
-        if len(gap) > _ASIDE or _SENTENCE_END.search(gap):
-            return None
-        ends = gap.rstrip(" \t\r\n>*_([" + PAD)
-        if ends.endswith(":") or SPEECH.search(gap):
-            paraphrase = _PARAPHRASE.search(gap) and not ends.endswith((":", "que", "that"))
-            if not paraphrase or after.quotes[0].words >= _LONG:
-                return _Choice(4.0 + lean, "introduces it", "before")
-        if after.quotes[0].words >= _LONG and len(gap) <= _SENTENCE:
-            return _Choice(2.0 + lean, "in the sentence", "before")
-        return None
-
-    def _split(self, before: _Group | None, group: _Group, after: _Group | None) -> _Choice | None:
-        """Two brackets between two quotes: the first is of the one, the last leads to the other."""
-        if before is None or after is None or len(group.citations) < 2:
-            return None
-        first = self._after(before, _Group([], group.citations[:1]), 0.0)
-        last = self._before(_Group([], group.citations[-1:]), after, 0.0)
-        if not first or not last or last.score < 4.0:
-            return None
-        return _Choice(first.score + last.score, last.rule, "split")
-
-    def _begins_line(self, at: int) -> bool:
-        begin = max(0, at - 60)
-        margin = self.text[self.text.rfind("\n", begin, at) + 1 : at]
-        return len(margin) < 60 and not margin.strip(" \t>*_#[\\•—–-+" + PAD)
 
     # Around a block
 
@@ -458,9 +332,9 @@ class _Attribution:
         block = self.blocks[index]
         at, count = block.start, 0
         for span in spans:
-            count += len(self.gaps[at : max(at, span.start)].strip(_TIGHT).split())
+            count += len(self.gaps[at : max(at, span.start)].strip(TIGHT).split())
             at = max(at, span.end)
-        return count + len(self.gaps[at : max(at, block.end)].strip(_TIGHT).split())
+        return count + len(self.gaps[at : max(at, block.end)].strip(TIGHT).split())
 
     def _near(self, left: int, right: int, alternating: set[int]) -> bool:
         """Whether two blocks in a row may belong together: not two items of one list."""

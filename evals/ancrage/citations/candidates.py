@@ -5,14 +5,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from ancrage.citations import brackets, notes
-from ancrage.citations.attribute import Candidate
 from ancrage.citations.elements import Element, elements, links
 from ancrage.citations.fields import Json, read_json
 from ancrage.citations.grammar import Grammar
 from ancrage.citations.mentions import mention
-from ancrage.citations.model import (
-    Citation,
-)
+from ancrage.citations.model import Citation
+from ancrage.citations.pairing import Candidate
 from ancrage.quotes.block import Block
 from ancrage.quotes.extract import Quote, trimmed
 from ancrage.quotes.layout import blocks
@@ -102,16 +100,14 @@ class Reader:
     # What quotes
 
     def candidate(self, quote: Quote) -> Candidate:
-        words = len(self.surface[quote.inner_start : quote.inner_end].split())
-        return Candidate(
-            quote.start,
-            quote.end,
-            quote.inner_start,
-            quote.inner_end,
-            quote.family,
-            self._block(quote.start),
-            words=words,
-        )
+        inner = quote.inner_start, quote.inner_end
+        return self._made(quote.start, quote.end, inner, quote.family, self._block(quote.start))
+
+    def _made(
+        self, start: int, end: int, inner: tuple[int, int], family: str, block: int
+    ) -> Candidate:
+        words = len(self.surface[inner[0] : inner[1]].split())
+        return Candidate(start, end, *inner, family, block, words=words)
 
     def outermost(self, quotes: Sequence[Quote]) -> list[Quote]:
         """The quotes to consider: nested ones only where they carry a bracket of their own."""
@@ -164,11 +160,8 @@ class Reader:
             elif outside and outside[0].inner_start <= element.start and own:
                 outside[0].citations, outside[0].rule = own, "element around it"
             elif not outside and element.quotes and not self._holds_block(element):
-                words = len(self.surface[start:end].split())
                 block = self._block(start)
-                result.append(
-                    Candidate(element.start, element.end, start, end, "<", block, words=words)
-                )
+                result.append(self._made(element.start, element.end, (start, end), "<", block))
                 if own:
                     result[-1].citations, result[-1].rule = own, "element around it"
         return sorted(result, key=lambda quote: quote.start)
@@ -278,16 +271,15 @@ class Reader:
             return
         inner = trimmed(self.surface, run[0][0], run[-1][1])
         if inner[0] < inner[1]:
-            words = len(self.surface[inner[0] : inner[1]].split())
-            yield Candidate(run[0][0], run[-1][1], *inner, ">", index, words=words)
+            yield self._made(run[0][0], run[-1][1], inner, ">", index)
 
     def _cell(self, block: Block, index: int) -> Iterator[Candidate]:
         """The words of a cell in a column of verbatims, without marks of their own."""
         stop, _ = self._before_trailing(block.start, block.end)
         inner = trimmed(self.surface, block.start, stop)
-        words = len(self.surface[inner[0] : inner[1]].split())
-        if inner[0] < inner[1] and words > 1:
-            yield Candidate(*inner, *inner, "|", index, words=words)
+        made = self._made(*inner, inner, "|", index)
+        if made.words > 1:
+            yield made
 
     def _dialogue(self, block: Block, index: int) -> Iterator[Candidate]:
         """Lines that begin with a dash and end with a citation of a message."""
@@ -296,9 +288,9 @@ class Reader:
             if not trailing or not self.surface.startswith("—", start):
                 continue
             inner = trimmed(self.surface, start + 1, stop)
-            words = len(self.surface[inner[0] : inner[1]].split())
-            if inner[0] < inner[1] and words > 1:
-                yield Candidate(start, stop, *inner, "—", index, words=words)
+            made = self._made(start, stop, inner, "—", index)
+            if made.words > 1:
+                yield made
 
     def unclosed(
         self, unpaired: Sequence[int], candidates: Sequence[Candidate]
@@ -322,10 +314,9 @@ class Reader:
             while stop > at + 1 and self.surface[stop - 1] in " \t\n([*_" + PAD:
                 stop -= 1
             inner = trimmed(self.surface, at + 1, stop)
-            words = len(self.surface[inner[0] : inner[1]].split())
-            if words > 1 and not (made and made[-1].end > at):
-                mark = self.surface[at]
-                made.append(Candidate(at, stop, *inner, mark, index, words=words))
+            quote = self._made(at, stop, inner, self.surface[at], index)
+            if quote.words > 1 and not (made and made[-1].end > at):
+                made.append(quote)
                 read.add(at)
         return made, read
 

@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from ancrage.citations import brackets, notes
-from ancrage.citations.attribute import GLOSS, SPEECH, Candidate, attribute
+from ancrage.citations.attribute import attribute
 from ancrage.citations.candidates import Reader
 from ancrage.citations.grammar import CitationsConfig, Grammar, compile_grammar
 from ancrage.citations.model import (
@@ -16,6 +16,7 @@ from ancrage.citations.model import (
     Token,
     UnreadableAnswer,
 )
+from ancrage.citations.pairing import GLOSS, SPEECH, Candidate
 from ancrage.quotes.extract import quotes_in
 from ancrage.quotes.surface import BLANK, PAD
 

@@ -1,7 +1,6 @@
 """The structure of an answer: its blocks with their place, as a Markdown parser sees them."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -189,8 +188,3 @@ def _paragraph(text: str, start: int, end: int, item: tuple[int, ...]) -> Block:
     margin = _MARGIN.match(text, start, end)
     start = margin.end() if margin else start
     return Block(start, start + len(text[start:end].rstrip()), "paragraph", item, item and (-1,))
-
-
-def block_of(found: Sequence[Block], starts: Sequence[int], at: int) -> int:
-    """The index of the block that holds offset ``at``, or of the last before it; -1 for none."""
-    return bisect_right(starts, at) - 1

@@ -50,7 +50,7 @@ QUANTITY = (
 )
 DENIES = words(f"{NEGATION}|{DOUBT}")
 HEDGES, CONDITIONS = words(HEDGE), words(CONDITION)
-ONLYS, QUANTITIES = words(ONLY), words(QUANTITY)
+ONLYS = words(ONLY)
 GOVERNS = (
     ("hedge", HEDGES),
     ("negation", DENIES),
