@@ -19,6 +19,8 @@ MAXIMUM_LINES = 10_000
 _MARGIN = re.compile(r"(?:[ \t>]|[-*+•‣·▪](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+•‣·▪]|\d{1,9}[.)])[ \t]")
 _PIPE = re.compile(r"(?<!\\)\|")
+_SIGNS = {"table": "|", "fence": "`~", "blockquote": ">", "heading": "#", "hr": "*-_"}
+"""Signs without which a rule of Markdown matches nothing; it is then not tried on each line."""
 _CODE_TEXT = (
     "bash c cpp css html java javascript js py python r rust sh sql toml ts typescript xml yaml "
 )
@@ -35,17 +37,18 @@ def _markdown(text: str) -> Iterator[Block]:
     if len(lines) > MAXIMUM_LINES:
         return _plain(text, lines)
     tokens: list[Token] = []
-    parser = _parser()
+    idle = (rule for rule, signs in _SIGNS.items() if not any(sign in text for sign in signs))
+    parser = _parser(tuple(idle))
     source = text.replace("\r\n", " \n").replace("\r", "\n").replace("\0", " ")
     parser.block.parse(source, parser, {}, tokens)
     return _walk(text, lines, tokens)
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _parser(idle: tuple[str, ...]) -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
-    disabled = ["code", "reference", "html_block", "lheading"]
+    disabled = ["code", "reference", "html_block", "lheading", *idle]
     return MarkdownIt("commonmark").enable("table").disable(disabled)
 
 

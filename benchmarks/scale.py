@@ -1,0 +1,174 @@
+"""What a large run costs: answers a second, memory, the page, beside a plain look-up.
+
+Run ``python -m benchmarks.scale [ANSWERS …]``; 5,000 and 20,000 without argument. The answers are
+made up: four quotes each, all verbatim, of a study of ten messages an answer. Every figure is of
+a process of its own, its start and imports included; processor time is that of all its processes.
+The table of docs/performance.md is written anew.
+"""
+
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ancrage.checks import load_checks
+from ancrage.config import Config
+from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Question, Study
+from ancrage.runs import RunView, create_run, find_run, recorded, run_experiment
+from ancrage.snapshot import open_snapshot, write_snapshot
+from ancrage.studies import Studies
+
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+TEXT = (
+    "the app is fast and I like it because delivery takes too long when we order on weekends but "
+    "people at the desk are kind although parking costs more than ten euros which feels unfair to "
+    "families who live outside the city centre and use public transport after dark"
+)
+QUOTED = re.compile(r"“([^“”]+)” \[[^\]]*?(M-\d+)\]")
+STEPS = ("plain look-up", "audit, 1 worker", "audit, 2 workers", "page")
+
+
+def study(messages: int) -> Study:
+    """A study of messages of 12 to 40 words, three a respondent."""
+    draw, words = random.Random(1), TEXT.split()
+    return Study(
+        id="s",
+        language="en",
+        questions=(Question(ref="Q1", text="What do you think?"),),
+        messages=tuple(
+            Message(
+                id=f"M-{number:06d}",
+                respondent_id=f"R-{number // 3:06d}",
+                text=" ".join(draw.choices(words, k=draw.randint(12, 40))).capitalize() + ".",
+                question_ref="Q1",
+            )
+            for number in range(messages)
+        ),
+    )
+
+
+def cases(count: int, source: Study) -> Iterator[Case]:
+    """Answers of four bulleted quotes of eight words."""
+    draw = random.Random(2)
+    for number in range(count):
+        lines = ["Here is what people say:", ""]
+        for message in draw.choices(source.messages, k=4):
+            words = message.text.split()
+            at = draw.randint(0, len(words) - 9)
+            quote = " ".join(words[at : at + 8])
+            lines.append(f"- “{quote}” [{message.respondent_id}, {message.id}]")
+        yield Case(
+            id=f"c{number:06d}",
+            study_id=source.id,
+            input=CaseInput(question="What do people say?"),
+            output=Answer(text="\n".join(lines)),
+            provenance=Provenance(source="benchmark", time=datetime(2026, 1, 1, tzinfo=UTC)),
+        )
+
+
+def plain(folder: Path) -> None:
+    """Look each quote up with ``in``, without any state, offset or explanation."""
+    found = json.loads(next((folder / "snap" / "studies").glob("*.json")).read_text())
+    texts = {message["id"]: message["text"] for message in found["messages"]}
+    failing = 0
+    with (folder / "snap" / "cases.jsonl").open() as lines, (folder / "plain").open("w") as out:
+        for line in lines:
+            case = json.loads(line)
+            quotes = QUOTED.findall(case["output"]["text"])
+            failed = sum(words not in texts.get(message, "") for words, message in quotes)
+            out.write(json.dumps({"case": case["id"], "failed": failed}) + "\n")
+            failing += failed > 0
+    if failing:
+        raise SystemExit(f"{failing} made-up answers fail the plain look-up")
+
+
+def audit(folder: Path, workers: int) -> None:
+    """The loop that ``invoke experiment`` runs: all checks, both journals."""
+    snapshot, config = open_snapshot(folder / "snap"), Config(None, {})
+    run = create_run(snapshot, kind="audit", root=folder / f"runs{workers}")
+    checks, sources = load_checks(config), Studies(snapshot, config)
+    asyncio.run(run_experiment(run, snapshot.cases(), recorded, checks, sources, workers=workers))
+
+
+def page(folder: Path) -> None:
+    """The HTML page of the audit."""
+    from ancrage.report.data import read_report
+    from ancrage.report.html import write_html
+
+    run = next((folder / "runs1").iterdir())
+    write_html(read_report(RunView(find_run(run))), folder / "report.html")
+
+
+def step(name: str, folder: Path) -> None:
+    """One step in this process; prints what it cost."""
+    if name == STEPS[0]:
+        plain(folder)
+    elif name == STEPS[3]:
+        page(folder)
+    else:
+        audit(folder, int(name.split()[1]))
+    for worker in multiprocessing.active_children():
+        worker.join()  # what it used counts once it has ended
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = sum(use.ru_utime + use.ru_stime for use in used)
+    print(json.dumps({"cpu": seconds, "memory": max(use.ru_maxrss for use in used) / 1024}))
+
+
+def measure(count: int) -> Iterator[str]:
+    """The rows of the table for ``count`` answers."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, source = Path(name), study(10 * count)
+        write_snapshot(folder / "snap", cases(count, source), {"s": source}.get, source="benchmark")
+        for each in STEPS:
+            began = time.perf_counter()
+            command = [sys.executable, "-m", "benchmarks.scale", "--step", each, str(folder)]
+            found = json.loads(subprocess.check_output(command))
+            wall = time.perf_counter() - began
+            what = each
+            if each == STEPS[3]:
+                what += f", {(folder / 'report.html').stat().st_size / 2**20:.1f} MB"
+            yield (
+                f"| {count:,} | {what} | {count / found['cpu']:,.0f} | {count / wall:,.0f} "
+                f"| {found['memory']:,.0f} |"
+            )
+
+
+def main() -> None:
+    """Measure, print, and write the table into docs/performance.md."""
+    options = argparse.ArgumentParser()
+    options.add_argument("answers", type=int, nargs="*")
+    options.add_argument("--step", nargs=2)
+    chosen = options.parse_args()
+    if chosen.step:
+        step(chosen.step[0], Path(chosen.step[1]))
+        return
+    rows = [
+        "| answers | step | answers a processor second | answers a second | largest process, MB |",
+        "|---|---|---|---|---|",
+    ]
+    print("\n".join(rows))
+    load = os.getloadavg()[0]
+    for count in chosen.answers or [5_000, 20_000]:
+        for row in measure(count):
+            print(row, flush=True)
+            rows.append(row)
+    rows += ["", f"{os.cpu_count()} cores, load {load:.0f} from other work when it began."]
+    begin, end = "<!-- measured -->\n", "<!-- end -->"
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
+    after = rest.partition(end)[2]
+    PAGE.write_text(before + begin + "\n".join(rows) + "\n" + end + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
