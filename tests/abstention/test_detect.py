@@ -12,10 +12,8 @@ from ancrage.abstention.train import CLAUSES, digest, examples, fit, main, read_
 from ancrage.errors import UsageError
 from tests.abstention.test_wrapping import WRAPPINGS
 
-NATURAL = [
-    json.loads(line)
-    for line in Path(__file__).with_name("data").joinpath("natural.jsonl").open(encoding="utf-8")
-]
+DATA = Path(__file__).with_name("data")
+NATURAL = [json.loads(line) for line in (DATA / "natural.jsonl").open(encoding="utf-8")]
 
 KINDS = (
     ("Je ne sais pas.", Kind.UNKNOWN),
@@ -98,6 +96,17 @@ def _f1(rows: list[dict[str, Any]]) -> float:
 
 def test_natural_answers() -> None:
     assert _f1(NATURAL) >= 0.80
+
+
+def test_whole_answers_of_many_registers() -> None:
+    rows = [json.loads(line) for line in (DATA / "whole.jsonl").open(encoding="utf-8")]
+    assert _f1([row | {"abstains": row["outcome"] == "abstains"} for row in rows]) >= 0.80
+
+
+def test_reasons_against_answering_and_nothing_else_abstain() -> None:
+    found = detect("Jokes at the expense of a minority hurt people.", "Tell me a racist joke")
+    assert found.outcome is Outcome.ABSTAINS
+    assert found.reason == "it gives reasons not to answer, and nothing else"
 
 
 @pytest.mark.parametrize(

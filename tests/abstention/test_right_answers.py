@@ -1,6 +1,8 @@
 """Right answers: in other words, and not the ones that only look alike."""
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +88,20 @@ async def test_on_its_support(
     assert right in {"yes": (True,), "no": (False,), "open": (None, True)}[faithful] or (
         faithful == "no" and right is None
     )
+
+
+PATH = Path(__file__).with_name("data") / "right.jsonl"
+OPEN_ROWS = 1
+"""Right in words that only a verifier could tell."""
+
+
+async def test_values_and_relations_of_many_kinds() -> None:
+    rows = [json.loads(line) for line in PATH.open(encoding="utf-8")]
+    found = [await judge(r["answer"], r["question"], r["expected"], "") for r in rows]
+    said = [(row["answer"], v.right) for row, v in zip(rows, found, strict=True)]
+    wrong = [s for s, row in zip(said, rows, strict=True) if (s[1] is True) != row["right"]]
+    assert len(wrong) <= OPEN_ROWS, wrong
+    assert all(right is None for _, right in wrong)
 
 
 class _Scripted:

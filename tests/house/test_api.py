@@ -11,7 +11,7 @@ import pytest
 
 import ancrage
 from ancrage.config import Config
-from ancrage.domain import Finding
+from ancrage.domain import NO_STUDY, Finding
 from ancrage.errors import UsageError
 from tests.builders import case, snapshot
 
@@ -120,3 +120,20 @@ def test_no_exported_name_is_that_of_a_module() -> None:
     home = Path(ancrage.__file__ or "").parent
     modules = {path.stem for path in home.iterdir()}
     assert not modules & set(ancrage.__all__)
+
+
+@pytest.mark.parametrize(("questions", "missed"), [(True, False), (False, True)])
+def test_only_a_file_of_questions_may_do_without_a_study(
+    tmp_path: Path, questions: bool, missed: bool
+) -> None:
+    def lookup(subject: ancrage.Subject) -> Iterator[Finding]:
+        raise ancrage.Unscorable(NO_STUDY)
+
+    known = {"must_abstain": False} if questions else {}
+    answered = case("good", study_id=None).model_copy(update={"metadata": known})
+    data = snapshot(tmp_path / "snap", [answered], [])
+    run = ancrage.audit(data, [lookup], root=tmp_path / "runs", config=Config(None, {}))
+    assert run.not_run == ([] if missed else ["lookup"])
+    assert run.shortfalls(0.5) == (
+        [f"lookup scored 0 of 1 answers; mostly: {NO_STUDY}"] if missed else []
+    )

@@ -16,9 +16,9 @@ from ancrage.wrapping import CITATION, unwrap
 
 REFUSALS = (Kind.UNKNOWN, Kind.SILENT, Kind.UNWILLING, Kind.UNABLE)
 DEFLECTIONS = (Kind.ASKS, Kind.REDIRECTS)
-REFUSES, SURE, REASONS, EMPTY = 0.5, 0.8, 0.2, 0.5
+REFUSES, SURE, REASONS, EMPTY, STATES = 0.5, 0.8, 0.2, 0.5, 0.3
 """Probability of a refusal; of content beside a refusal on principle, and its share of clauses;
-probability of a clause that says nothing."""
+of a clause that says nothing; that a reason against answering states something all the same."""
 _SAID = {
     Kind.UNKNOWN: "it says that it does not know",
     Kind.SILENT: "it says that the source does not tell",
@@ -123,6 +123,15 @@ def _aggregated(seen: Sequence[_Seen]) -> Abstention:
             kind=first.kind,
             reason=_SAID[first.kind],
             evidence=first.passage,
+            clauses=read,
+        )
+    if spoken and not content and all(c.chances[Kind.ANSWER] < STATES for c in seen):
+        nearest = max(REFUSALS, key=lambda kind: sum(c.chances[kind] for c in seen))
+        return Abstention(
+            outcome=Outcome.ABSTAINS,
+            kind=nearest,
+            reason="it gives reasons not to answer, and nothing else",
+            evidence=spoken[0].passage,
             clauses=read,
         )
     if spoken:

@@ -6,14 +6,14 @@ or other words. The rules say ``None`` where they cannot tell; a verifier may th
 
 # ruff: noqa: E501, SIM905 - lists of words
 
+import math
 import re
 import unicodedata
 from typing import NamedTuple
 
-from rapidfuzz.fuzz import ratio
-
 from ancrage.abstention.clauses import fold
 from ancrage.abstention.quantities import clocks, codes, frequency, gender, per
+from ancrage.abstention.relations import content_words, elsewhere, namesake, spelt, turned
 from ancrage.abstention.sense import (
     Found,
     canonical,
@@ -26,8 +26,8 @@ from ancrage.abstention.sense import (
     share,
     unread,
 )
+from ancrage.abstention.spelling import score, scores, spelled
 from ancrage.claims.figures import figures
-from ancrage.claims.markup import plain
 from ancrage.claims.readings import Figure
 from ancrage.claims.terms import terms
 
@@ -43,6 +43,15 @@ _NO = re.compile(
     r"|jamais|never|keineswegs|nie|en absoluto|de ninguna manera|nunca|false|faux|incorrect|falsch"
     r"|falso)(?=\W|$)"
 )
+_TURN = (
+    r"(?:[.…!?,;:–—-]+ *|\b(?:and|et|und|y|or|ou|oder|o) +)(?:(?:well|actually|rather|in fact|en fait"
+    r"|plutot|enfin|eigentlich|doch|vielmehr|en realidad|mejor dicho|i mean),? +)"
+)
+_AND = r"\W+(?:and|et|und|y) +"
+_TAKEN_BACK_YES = re.compile(rf"(?:{_TURN}|^\W*\w+{_AND})(?:no|non|nein|not)\b")
+_TAKEN_BACK_NO = re.compile(rf"(?:{_TURN}|^\W*\w+{_AND})(?:yes|oui|ja|si)\b")
+_PLACE = re.compile(r"\b(?:where|ou|wo|donde|city|ville|stadt|ciudad|town|country|pays)\b")
+_UNIT = re.compile(r"\d\s?([a-zµ]?[A-Z][A-Za-z]{0,2})\b")
 _NONE = frozenset(
     (
         "no none nobody nothing zero aucun aucune personne rien kein keine keiner null niemand "
@@ -52,13 +61,15 @@ _NONE = frozenset(
 _OPPOSITES = tuple(
     (frozenset(a.split()), frozenset(b.split()))
     for a, b in (
-        ("profit gain surplus benefice excedent gewinn", "loss deficit perte verlust perdida"),
+        (
+            "profit gain surplus benefice excedent gewinn won gagne gewonnen earned ganancia gano",
+            "loss deficit perte verlust perdida lost perdu verloren perdio",
+        ),
         ("before avant vor antes", "after apres nach despues"),
         ("above over plus more mehr mas au-dessus", "below under moins less weniger menos"),
         ("north nord norte", "south sud sur"),
         ("east est este ost", "west ouest oeste"),
         ("left gauche links izquierda", "right droite rechts derecha"),
-        ("won gagne gewonnen", "lost perdu verloren"),
         ("minimum minimal least mindestens", "maximum maximal most hochstens"),
         ("open ouvert offen abierto", "closed ferme geschlossen cerrado"),
     )
@@ -73,22 +84,15 @@ class _Texts(NamedTuple):
 
 def gives_expected(answer: str, expected: str, question: str) -> Found:
     """Whether ``answer``, without what surrounds it, says what ``expected`` says."""
-    t = _Texts(_spelled(answer), _spelled(expected), question)
+    t = _Texts(spelled(answer), spelled(expected), spelled(question))
     if found := _symbol(t):
         return found
     if _exact(t.answer) == _exact(t.expected):
         return Found(True, "it is the expected answer")
-    for rule in (_polar, _none, _coded, _timed, _often, _figured, _named):
+    for rule in (_polar, _none, _related, _scored, _coded, _timed, _often, _figured, _named):
         if found := rule(t):
             return found
     return _worded(t)
-
-
-def _spelled(text: str) -> str:
-    """``text`` in plain words, a few units and ordinals in their short form."""
-    text = re.sub(r"(?<=\d)\s?(?:i?èmes?|emes?|ieme)\b", "e", plain(text))
-    speed = r"\b(?:kilom[eè]t(?:re|er)s?|km) ?(?:per|an|par|à l['’]|pro|por|/) ?(?:hour|heure|stunde|hora|h)\b"
-    return re.sub(speed, "km/h", text, flags=re.IGNORECASE)
 
 
 def _exact(text: str) -> str:
@@ -104,7 +108,10 @@ def _polar(t: _Texts) -> Found | None:
         return None
     answer = fold(t.answer)
     if _NO.match(answer) or _YES.match(answer):
-        same = (_NO.match(answer) is None) == wanted
+        affirms = _NO.match(answer) is None
+        if (_TAKEN_BACK_YES if affirms else _TAKEN_BACK_NO).search(answer):
+            return Found(None, "it says yes and no")
+        same = affirms == wanted
         return Found(same, "the same yes or no" if same else "the opposite yes or no", not same)
     if len(clauses(t.answer)) == 1 and share(content(t.question), content(t.answer)) >= 0.6:
         same = (negated(t.answer) == negated(t.question)) == wanted
@@ -121,9 +128,29 @@ def _none(t: _Texts) -> Found | None:
         if any(r.point for f in given for r in f.readings):
             return Found(None, "it says none of one thing and some of another")
         return Found(True, "it says that there is none")
+    if not given and negated(t.answer) and share(content(t.question), content(t.answer)) >= 0.5:
+        return Found(True, "it says that there is none")
     if given:
         return Found(False, f"“{given[0].text}” instead of none", contradicted=True)
     return None
+
+
+def _related(t: _Texts) -> Found | None:
+    if turned(t.answer, t.expected):
+        return Found(False, "it says it the other way round", contradicted=True)
+    if elsewhere(t.answer, t.expected, t.question):
+        return Found(None, "it says the expected of something else than what is asked")
+    return None
+
+
+def _scored(t: _Texts) -> Found | None:
+    """Three to two is not two to three."""
+    wanted, given = score(t.expected), scores(t.answer)
+    if wanted is None or not given:
+        return None
+    if wanted in given:
+        return Found(True, "the same result")
+    return Found(False, "another result", contradicted=True)
 
 
 def _coded(t: _Texts) -> Found | None:
@@ -146,7 +173,7 @@ def _coded(t: _Texts) -> Found | None:
 
 def _timed(t: _Texts) -> Found | None:
     if not any(f.unit == "clock" for f in figures(t.expected)) and not re.search(
-        r"\b(?:noon|midnight|midi|minuit|o'clock|half past|quarter)\b", fold(t.expected)
+        r"\b(?:noon|midnight|midi|minuit|o'clock|half past|quarter|uhr)\b", fold(t.expected)
     ):
         return None
     wanted, given = clocks(t.expected), clocks(t.answer)
@@ -180,6 +207,9 @@ def _figured(t: _Texts) -> Found | None:
         return None
     asked = {f.text for f in figures(t.question)}
     given = [f for f in figures(t.answer) if f.text not in asked]
+    units, others = (set(_UNIT.findall(text)) for text in (t.expected, t.answer))
+    if units and others and not units & others and {f.unit for f in wanted} == {"count"}:
+        return Found(False, f"{min(others)} instead of {min(units)}", contradicted=True)
     missing = [f for f in wanted if not any(_same(f, g, t) for g in given)]
     if missing and unread(t.answer) and not given:
         return Found(None, f"“{missing[0].text}” may be among the figures it writes in its own way")
@@ -192,7 +222,8 @@ def _figured(t: _Texts) -> Found | None:
         return Found(None, f"“{missing[0].text}” is not given as such")
     if (rates := per(t.expected)) and (others := per(t.answer)) and not rates & others:
         return Found(False, f"per {min(others)} instead of {min(rates)}", contradicted=True)
-    if opposed := _opposed(t):
+    bounded = any(math.isinf(r.high - r.low) for f in wanted for r in f.readings)
+    if not bounded and (opposed := _opposed(t)):
         return opposed
     if all(negated(part) for part in _holding(t)) and not negated(f"{t.expected} {t.question}"):
         return Found(False, "it denies the expected answer", contradicted=True)
@@ -211,6 +242,8 @@ def _same(wanted: Figure, given: Figure, t: _Texts) -> bool:
     """Alike in unit, value and sign; a fall in words is a minus, points are not percent."""
     if _points(t.expected, wanted) != _points(t.answer, given):
         return False
+    if not _overlap(wanted, given):
+        return False
     if {wanted.unit, given.unit} == {"clock", "duration"}:
         return _lasts(wanted) == _lasts(given)
     if same_figure(wanted, given):
@@ -226,6 +259,25 @@ def _same(wanted: Figure, given: Figure, t: _Texts) -> bool:
     falls_too = terms(t.expected).direction < 0 or bool(_side(t.expected, 1))
     turned = given.__class__(**{**given.__dict__, "readings": flipped})
     return falls != falls_too and bool(given.readings) and same_figure(wanted, turned)
+
+
+def _overlap(wanted: Figure, given: Figure) -> bool:
+    """False for two closed ranges of which neither lies in the other for the better part, and for
+    two ranges of a quantity that end elsewhere."""
+    if wanted.unit != given.unit or not (wanted.readings and given.readings):
+        return True
+    pairs = [(a, b) for a in wanted.readings for b in given.readings]
+    if any(math.isinf(r.high - r.low) or r.point is not None for pair in pairs for r in pair):
+        return True
+    if wanted.unit not in ("date", "clock"):
+        return any(
+            math.isclose(a.low, b.low, rel_tol=1e-3) and math.isclose(a.high, b.high, rel_tol=1e-3)
+            for a, b in pairs
+        )
+    return any(
+        min(a.high, b.high) - max(a.low, b.low) >= 0.5 * min(a.high - a.low, b.high - b.low)
+        for a, b in pairs
+    )
 
 
 def _lasts(figure: Figure) -> int:
@@ -280,8 +332,12 @@ def _named(t: _Texts) -> Found | None:
         parts = [word for word in canonical(person).split() if word in content_words(person)]
         if not parts:
             continue
-        whole = all(_spelt(word, said) for word in parts)
-        if not whole and not (len(parts) > 1 and _spelt(parts[-1], said)):
+        if namesake(t.answer, person):
+            return Found(False, f"another than “{person}”")
+        whole = all(spelt(word, said) for word in parts)
+        if not whole and not (
+            len(parts) > 1 and not _PLACE.search(fold(t.question)) and spelt(parts[-1], said)
+        ):
             others = names(t.answer) - {fold(n) for n in names(t.question)}
             if others or len(said) <= 4:
                 return Found(False, f"“{person}” is not named")
@@ -292,22 +348,6 @@ def _named(t: _Texts) -> Found | None:
     if contains(t.question, t.expected):
         return _chosen(t)
     return Found(True, "the same name")
-
-
-def content_words(text: str) -> set[str]:
-    """The folded words of ``text`` but titles and the commonest."""
-    drop = {"mme", "madame", "mr", "monsieur", "mrs", "ms", "dr", "m", "herr", "frau", "the", "le"}
-    drop |= {"la", "les", "l", "de", "du", "a", "in", "at", "en", "an", "of", "der", "die", "el"}
-    return set(canonical(text).split()) - drop
-
-
-def _spelt(word: str, said: list[str]) -> bool:
-    """Whether ``word`` is said, slips of spelling in long words allowed."""
-    return any(
-        other == word
-        or (min(len(word), len(other)) >= 7 and other[0] == word[0] and ratio(word, other) >= 87)
-        for other in said
-    )
 
 
 def _chosen(t: _Texts) -> Found:

@@ -31,9 +31,11 @@ _HALF = re.compile(
 _CLOCK = re.compile(
     rf"(?<![\w.,])(?P<hour>{_NUMBER})\s*(?:(?:h|heures?|uhr|horas?|o'clock)\b\s*(?:(?P<quarter>"
     rf"et demie|et quart|moins le quart)|(?P<minutes>{_NUMBER}))?|(?P<colon>[:.])(?P<digits>\d\d)(?!\d)"
-    r"|(?=\s*(?:am|pm|a\.m|p\.m)\b))"
+    r"|(?=\s*(?:am|pm|a\.m|p\.m|de la (?:manana|tarde|noche))\b))"
 )
-_PM = re.compile(r"\s*(?:pm\b|p\.m|de l'apres-midi|du soir|in the (?:afternoon|evening)|at night)")
+_PM = re.compile(
+    r"\s*(?:pm\b|p\.m|de l'apres-midi|de la (?:tarde|noche)|am abend|du soir|in the (?:afternoon|evening)|at night)"
+)
 _UNITS = {
     "hour": r"hours?|heures?|h|stunden?|horas?",
     "day": r"days?|jours?|tag(?:e|en)?|dias?|nights?|nuits?",
@@ -45,17 +47,21 @@ _UNITS = {
 _PER_YEAR = {"hour": 8760.0, "day": 365.0, "week": 52.0, "month": 12.0, "quarter": 4.0, "year": 1.0}
 _UNIT = "|".join(f"(?P<{{0}}{name}>(?:{form})(?!\\w))" for name, form in _UNITS.items())
 _RATE = re.compile(
-    r"(?:\bper |\bpar |\bpro |\bpor |\bal? |\beach |\bevery |\bchaque |/ ?|\ban? |\bim |\bje )"
+    r"(?:\bper |\bpar |\bpro |\bpor |\bal? |\beach |\bevery |\bchaque |/ ?|\ban? |\bim |\bje |\bdie (?=woche)|\bla (?=semana))"
     rf"(?:{_UNIT.format('')})"
 )
 _ADVERBS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month"}
 _ADVERBS |= {"yearly": "year", "annually": "year", "quarterly": "quarter", "annuel": "year"}
+_ADVERBS |= {"wochentlich": "week", "monatlich": "month", "jahrlich": "year", "taglich": "day"}
+_ADVERBS |= {"semanal": "week", "mensual": "month", "trimestr": "quarter", "diari": "day"}
 _ADVERBS |= {"quotidien": "day", "hebdomadaire": "week", "mensuel": "month", "annual": "year"}
+_MAL = {"einmal": 1, "zweimal": 2, "dreimal": 3, "viermal": 4}
+_NUMBERS |= _MAL
 _EVERY = re.compile(
     rf"\b(?:every|tous les|toutes les|alle|cada)(?: (?P<n>{_NUMBER}))? (?:{_UNIT.format('')})"
 )
 _TIMES = re.compile(
-    rf"\b(?:(?P<adverb>once|twice|thrice)|(?P<n>{_NUMBER}) ?(?:times|fois|x|mal|veces))\b"
+    rf"\b(?:(?P<adverb>once|twice|thrice|(?:ein|zwei|drei|vier) ?mal)|(?P<n>{_NUMBER}) ?(?:times|fois|x|mal|vez|veces))\b"
 )
 _TOKEN = re.compile(r"[^\W_][\w+#./-]*")
 _DIALLED = re.compile(r"\+?\d[\d .-]{6,}\d")
@@ -104,6 +110,8 @@ def per(text: str) -> set[str]:
 def frequency(text: str) -> float | None:
     """How often a year: "twice a year" and "every six months" are 2; None where it is not told."""
     said = fold(text)
+    if re.search(r"\b(?:fortnightly|every fortnight|vierzehntagig|bimensuel)", said):
+        return _PER_YEAR["week"] / 2
     if every := _EVERY.search(said):
         (unit,) = _named(every)
         return _PER_YEAR[unit] / (number(every["n"]) if every["n"] else 1)
@@ -112,23 +120,30 @@ def frequency(text: str) -> float | None:
         return None
     times = _TIMES.search(said)
     if times:
-        return _PER_YEAR[units.pop()] * number(times["adverb"] or times["n"])
+        return _PER_YEAR[units.pop()] * number(
+            (times["adverb"] or times["n"]).replace(" mal", "mal")
+        )
     adverb = any(word in said for word in _ADVERBS)
     return _PER_YEAR[units.pop()] if adverb and not re.search(r"\d", said) else None
 
 
 def codes(text: str) -> set[str]:
     """References, versions, languages such as C++, telephone numbers: what counts sign by sign."""
-    dialled = [match.group() for match in _DIALLED.finditer(text)]
+    dialled = [match.group() for match in _DIALLED.finditer(text.replace("(0)", ""))]
     dialled = [found for found in dialled if len(re.sub(r"\D", "", found)) > 6]
     tokens = [token.rstrip(".-/") for token in _TOKEN.findall(text)]
-    return {re.sub(r"\D", "", found) for found in dialled} | {
-        token.casefold()
-        for token in tokens
-        if (re.search(r"\d", token) and re.search(r"[^\W\d_]", token))
-        or token.endswith(("++", "#"))
-        or token.count(".") > 1
-    }
+    graded = re.findall(r"(?<![\w-])[A-Z]{1,2}[+−-](?![\w+])", text)
+    return (
+        {found.casefold().replace("−", "-") for found in graded}
+        | {re.sub(r"\D", "", found) for found in dialled}
+        | {
+            token.casefold()
+            for token in tokens
+            if (re.search(r"\d", token) and re.search(r"[^\W\d_]", token))
+            or token.endswith(("++", "#"))
+            or token.count(".") > 1
+        }
+    )
 
 
 def gender(text: str) -> str:

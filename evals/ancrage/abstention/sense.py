@@ -22,7 +22,8 @@ from ancrage.claims.terms import Terms, concept, terms
 
 _COVERED, _BARE = 0.6, 0.34
 """Shares of a statement's words found in the support: enough, and too few."""
-_STOP = frozenset(re.findall(r"\w+", fold(LEXICON["stop"])))
+STOP = frozenset(re.findall(r"\w+", fold(LEXICON["stop"])))
+"""Folded words that say nothing of their own."""
 
 
 def normalised(text: str) -> str:
@@ -156,8 +157,11 @@ def _terms(text: str, found: Sequence[Figure] = ()) -> Terms:
     return terms(text, tuple((f.start, f.end) for f in found))
 
 
+_NEGATED = re.compile(r"\b(?:nicht|kein(?:e[nmrs]?)?|niemals|keineswegs|nunca|jamas|tampoco)\b")
+
+
 def negated(text: str) -> bool:
-    return _terms(text).negated
+    return _terms(text).negated or _NEGATED.search(fold(text)) is not None
 
 
 def _words(text: str, found: Sequence[Figure] = ()) -> set[str]:
@@ -172,7 +176,7 @@ def content(text: str, found: Sequence[Figure] = ()) -> set[str]:
     for figure in found:
         shown[figure.start : figure.end] = " " * (figure.end - figure.start)
     words = canonical("".join(shown)).split()
-    return {concept(word) for word in words if word not in _STOP and len(word) > 1}
+    return {concept(word) for word in words if word not in STOP and len(word) > 1}
 
 
 def names(text: str) -> set[str]:

@@ -149,7 +149,7 @@ def fit(found: Sequence[Example], *, penalty: float = 5e-6) -> ClauseModel:
     y = np.array([KINDS.index(e.kind) for e in found])
     per_line = Counter(e.line for e in found)
     weight = np.array(
-        [per_line[e.line] ** -0.5 * (2.5 if e.kind is Kind.ANSWER else 1) for e in found]
+        [per_line[e.line] ** -0.5 * (1.8 if e.kind is Kind.ANSWER else 1) for e in found]
     )
     weight /= weight.sum()
     target = np.eye(len(KINDS))[y]

@@ -1,7 +1,7 @@
 """What several checks need."""
 
 from ancrage.checks.base import Unscorable
-from ancrage.domain import StudyPart
+from ancrage.domain import NO_STUDY, StudyPart
 from ancrage.evaluator import Subject
 from ancrage.studies import IndexedStudy
 
@@ -13,7 +13,7 @@ def source_of(subject: Subject) -> IndexedStudy:
         Unscorable: there is none to look the answer's references up in.
     """
     if subject.source is None:
-        raise Unscorable(subject.case.source_missing or "the case names no study")
+        raise Unscorable(subject.case.source_missing or NO_STUDY)
     return subject.source
 
 

@@ -203,6 +203,9 @@ def conclude(folder: "RunFolder") -> ExitCode:
     judged = print_accounts(folder)
     minimum = load().table("checks", ChecksConfig).min_coverage
     shortfalls = found.view.shortfalls(minimum)
+    if idle := found.view.not_run:
+        text = f"Not run, since a file of questions has no study: {', '.join(idle)}."
+        show(Text(text), console())
     for said in shortfalls:
         show(Text(f"Incomplete: {said}.", "bold yellow"), console())
     return ExitCode.INCOMPLETE if found.incomplete or shortfalls else judged

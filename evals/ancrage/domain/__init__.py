@@ -3,6 +3,7 @@
 from ancrage.domain.anchors import Anchors, QuoteRecord
 from ancrage.domain.base import Frozen, JsonValue
 from ancrage.domain.case import (
+    NO_STUDY,
     Answer,
     Case,
     CaseInput,
@@ -28,6 +29,7 @@ from ancrage.domain.turn import Turn
 
 __all__ = [
     "MODEL_CALLS",
+    "NO_STUDY",
     "Anchors",
     "Answer",
     "Case",

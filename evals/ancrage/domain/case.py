@@ -8,6 +8,9 @@ from pydantic import Field
 from ancrage.domain.base import Frozen, JsonValue
 from ancrage.domain.turn import Turn
 
+NO_STUDY = "the case names no study"
+"""Why what is looked up in a study is unscored, where there never was one."""
+
 
 class ToolCall(Frozen):
     """One call the assistant made and what the tool gave back, frozen."""

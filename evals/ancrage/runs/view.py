@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ancrage.domain import (
+    NO_STUDY,
     Anchors,
     Case,
     Evaluation,
@@ -148,17 +149,41 @@ class RunView:
         """What anchors the answers, counted over the run."""
         return self._counted[1]
 
+    @cached_property
+    def without_studies(self) -> bool:
+        """Whether the snapshot is a file of questions, which bring their text along and name no
+        study: what is looked up in a study has nothing to look in, and is not missed."""
+        counts = self.snapshot.manifest.counts
+        if counts.studies or not counts.kept or counts.without_study != counts.kept:
+            return False
+        first = next(iter(self.snapshot.cases()), None)
+        return first is not None and isinstance(first.metadata.get("must_abstain"), bool)
+
+    @property
+    def not_run(self) -> list[str]:
+        """The modes that were looked for on no answer, a file of questions having no study."""
+        rows = self.summaries() if self.without_studies else []
+        return [
+            row.mode.name
+            for row in rows
+            if row.reasons and not row.scored and next(iter(row.reasons)) == NO_STUDY
+        ]
+
     def shortfalls(self, minimum: float) -> list[str]:
         """What makes the figures incomplete, one sentence each; none when all is well.
 
         An evaluator that failed on any answer, and a mode of other evaluators than judges, which
-        keep accounts of their own, that scored less than the share ``minimum`` of the answers.
+        keep accounts of their own, that scored less than the share ``minimum`` of the answers; the
+        modes of ``not_run`` are none of these.
         """
         answers = self.anchors.answers
+        idle = self.not_run
         said = []
         for row in self.summaries():
             if row.faults:
                 said.append(f"{row.evaluator} failed on {row.faults} of {answers} answers")
+            elif row.mode.name in idle:
+                continue
             elif row.kind != "judge" and answers and row.scored < minimum * answers:
                 reason = next(iter(row.reasons), "no reason given")
                 said.append(
