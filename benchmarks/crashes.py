@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-CASES = 1_500
+CASES = 600
 MESSAGES = 300
 ANCRAGE = Path(sys.executable).with_name("ancrage")
 
@@ -192,13 +192,16 @@ def main() -> None:
         template = root / "project"
         project(template)
         for way in (way for way in WAYS if way.name.startswith(options.only)):
-            shutil.copytree(template, root / "whole")
-            began = time.perf_counter()
-            ended = command(root / "whole", way.start)
-            usual = time.perf_counter() - began
-            if ended.returncode:
-                raise SystemExit(ended.stderr)
-            expected = way.left(root / "whole")
+            took = []
+            for _ in range(2):  # the first finds its files cold
+                shutil.rmtree(root / "whole", ignore_errors=True)
+                shutil.copytree(template, root / "whole")
+                began = time.perf_counter()
+                ended = command(root / "whole", way.start)
+                took.append(time.perf_counter() - began)
+                if ended.returncode:
+                    raise SystemExit(ended.stderr)
+            usual, expected = min(took), way.left(root / "whole")
             results: Counter[str] = Counter()
             while results.total() - results["ended before"] < options.kills:
                 outcome = trial(way, template, root / "trial", chance.random() * usual, expected)

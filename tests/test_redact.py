@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import html
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -22,6 +24,9 @@ KEY = "sk-test/é+key=42 with'quotes\"and\\more"
         json.dumps,
         quote,
         lambda key: quote(key, safe=""),
+        html.escape,
+        lambda key: repr(key.encode()),
+        lambda key: json.dumps(key, ensure_ascii=False),
         lambda key: str(key.encode().decode("latin-1").encode("latin-1").decode()),
         lambda key: base64.b64encode(key.encode()).decode(),
         lambda key: base64.b64encode(f"pk:{key}".encode()).decode(),
@@ -79,3 +84,19 @@ def test_an_error_without_words_tells_its_cause() -> None:
     error = RuntimeError()
     error.__cause__ = OSError("disk on fire")
     assert told(error) == "RuntimeError: OSError: disk on fire"
+
+
+def test_what_a_project_reads_by_itself_is_taken_out_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("THEIR_API_KEY", "sk-theirs-0001\nX-Two: 1")
+    monkeypatch.setenv("THEIR_PUBLIC_KEY", "pk-anybody-may")
+    monkeypatch.setenv("KEYS_FILE_KEY", str(tmp_path))
+    monkeypatch.setenv("THEIR_BASE", "http://me:p@ss%2Fword1@host/x")
+    said = redact(f"b'Bearer sk-theirs-0001' pk-anybody-may {tmp_path} p@ss/word1")
+    assert said == f"b'Bearer [secret]' pk-anybody-may {tmp_path} [secret]"
+
+
+def test_a_password_with_an_at_sign_is_taken_out_whole() -> None:
+    remember("mysql://bob:passw@rd@[bad/x")  # no address that urllib reads
+    assert redact("cannot open mysql://bob:passw@rd@[bad/x") == "cannot open mysql://bob:***@[bad/x"

@@ -1,11 +1,14 @@
 """What may leave this process in words: no secret in it, and never more than a line or two."""
 
 import base64
+import html
 import json
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 SHORTEST = 8
 """Characters of a secret that is looked for; shorter ones (``none``, ``local``) are words."""
@@ -13,18 +16,40 @@ MOST = 500
 """Characters of a message that is kept."""
 
 _secrets: set[str] = set()
-_ADDRESS = re.compile(r"(?P<start>[a-zA-Z][\w+.-]*://[^\s/:@'\"]*:)[^\s/@'\"]+(?=@)")
+_SECRET_NAME = re.compile(
+    r"(?i)(KEY|SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|DSN)$"
+)
+_ADDRESS = re.compile(r"(?P<start>[a-zA-Z][\w+.-]*://[^\s/:@'\"]*:)[^\s/'\"]+(?=@)")
 
 
 def remember(secret: str) -> str:
     """``secret`` without the blanks around it, which ``redact`` takes out from now on; of an
     address, its password alone."""
     secret = secret.strip()
-    hidden = urlsplit(secret).password or "" if "://" in secret else secret
-    if len(hidden) >= SHORTEST and hidden not in _secrets:
-        _secrets.add(hidden)
+    hidden = {form for form in _hidden(secret) if len(form) >= SHORTEST}
+    if not hidden <= _secrets:
+        _secrets.update(hidden)
         _pattern.cache_clear()
     return secret
+
+
+def remember_named(variables: Mapping[str, str | None]) -> None:
+    """Remember the variables whose names speak of a secret, and the passwords of addresses."""
+    for name, value in variables.items():
+        if not value or "PUBLIC" in name or os.path.exists(value):  # noqa: PTH110  pathlib raises
+            continue
+        if "://" in value or _SECRET_NAME.search(name):
+            remember(value)
+
+
+def _hidden(secret: str) -> Iterator[str]:
+    """What must not be seen of a secret: all of it and, as servers repeat part, each line."""
+    if "://" in secret:
+        with suppress(ValueError):  # no address that anything could read: all of it is hidden
+            secret = urlsplit(secret).password or ""
+        yield unquote(secret)
+    yield secret
+    yield from (line.strip() for line in secret.splitlines())
 
 
 def redact(text: str) -> str:
@@ -32,6 +57,8 @@ def redact(text: str) -> str:
     or JSON's quotes, percent-encoded, in base64), and without passwords in addresses."""
     if "://" in text:
         text = _ADDRESS.sub(r"\g<start>***", text)
+    # What a project's own assistant reads, whenever it does, is as secret as what is read here.
+    remember_named(os.environ)
     pattern = _pattern()
     return pattern.sub("[secret]", text) if pattern else text
 
@@ -85,6 +112,9 @@ def _forms(secret: str) -> Iterator[str]:
     yield secret
     yield repr(secret)[1:-1]
     yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield repr(secret.encode())[2:-1]
+    yield html.escape(secret)
     yield from (quote(secret), quote(secret, safe=""), quote_plus(secret))
     # Whatever stands before it shifts base64 by 0 to 2 bytes; the ends mix with the neighbours.
     for shift, lead in ((0, 0), (1, 2), (2, 3)):

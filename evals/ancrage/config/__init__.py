@@ -121,4 +121,8 @@ def _dotenv() -> dict[str, str | None]:
 def _read_dotenv(path: Path, _changed: int) -> dict[str, str | None]:
     from dotenv import dotenv_values
 
-    return dict(dotenv_values(path))
+    from ancrage.redact import remember_named
+
+    values = dict(dotenv_values(path))
+    remember_named(values)
+    return values

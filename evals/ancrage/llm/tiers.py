@@ -152,7 +152,7 @@ def headers_of(tier: Tier) -> dict[str, Any]:
     """The headers that let a tier's calls in.
 
     Raises:
-        UsageError: its key is not set.
+        UsageError: its key is not set, or no header can hold it.
     """
     if tier.key_name is None:
         return {}
@@ -161,4 +161,6 @@ def headers_of(tier: Tier) -> dict[str, Any]:
         raise UsageError(
             f"model {tier.model!r} needs a key: set {tier.key_name} in the environment or in .env"
         )
+    if not key.isascii():
+        raise UsageError(f"{tier.key_name}: a character that no key has within it; write it anew")
     return {"authorization": f"Bearer {key}"}

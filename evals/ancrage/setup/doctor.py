@@ -10,11 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from ancrage import __version__
 from ancrage.config import load, secret
 from ancrage.errors import AncrageError
 from ancrage.program import called
+from ancrage.redact import redact
 
 EXTRAS = {
     "langfuse": ("langfuse",),
@@ -140,9 +142,12 @@ def _endpoints(tables: dict[str, Any]) -> Iterator[Check]:
 
 def _reached(url: str) -> Check:
     if not url.startswith(("http://", "https://")):
-        return Check("Endpoint", "fault", f"{url}: an http or https address is needed")
+        return Check("Endpoint", "fault", f"{redact(url)}: an http or https address is needed")
+    address = urlsplit(url)  # a user and password in it are not urllib's to send
+    bare = address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+    url = redact(url)
     try:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  checked above
+        with urllib.request.urlopen(bare, timeout=TIMEOUT) as answer:  # noqa: S310  checked above
             return Check("Endpoint", "ok", f"{url} answers {answer.status}")
     except urllib.error.HTTPError as error:
         return Check("Endpoint", "ok", f"{url} answers {error.code}")
