@@ -81,7 +81,7 @@ def test_a_grammar_is_proposed_from_the_answers(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = run("init", "a.jsonl", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "read in 0 of 5 sampled answers" in done.stdout
+    assert "read in 5 of 5 sampled answers with the lines below, in 0 by default" in done.stdout
     assert "\n[citations]\n" in done.stdout
     written = done.stdout[done.stdout.index("#:schema") :]
     assert "V" in tomllib.loads(written)["citations"]["message"]

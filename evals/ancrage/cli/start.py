@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from ancrage.config import Config
     from ancrage.setup.propose import Sampled
 
 
@@ -31,6 +32,7 @@ def init(*files: str, name: str = "production", dry_run: bool = False) -> ExitCo
     import json
     from pathlib import Path
 
+    from ancrage.config import load
     from ancrage.files import write_atomic
     from ancrage.report.terminal import console
     from ancrage.setup.files import CONFIGURATION, write_project
@@ -45,54 +47,106 @@ def init(*files: str, name: str = "production", dry_run: bool = False) -> ExitCo
     out = console()
     sampled = sample(paths)
     for file in sampled:
-        out.print(file.line, soft_wrap=True)
+        out.print(file.line, soft_wrap=True, markup=False, highlight=False)
+    present = load()
+    if present.tables.get("sources") and not files:
+        return _present(present, here)
     table = source_table(sampled, name)
+    citations, words = _citations(sampled)
     place = Path(".ancrage") / "evals.schema.json"
     configuration = CONFIGURATION.format(
-        schema=f"./{place.as_posix()}", source=table, citations=_citations(sampled)
+        schema=f"./{place.as_posix()}", source=table, citations=citations
     )
-    read = _first_look(configuration, name, here)
-    out.print(f"\n{read}\n", soft_wrap=True)
+    answered = any(file.kind == "answers" and file.readable for file in sampled)
+    if answered:
+        out.print(f"\n{_first_look(configuration, name, here)}", soft_wrap=True)
+        shown = [line for line in citations.splitlines() if not line.startswith("#") and line]
+        out.print("\n".join([words, *shown]) + "\n", soft_wrap=True, markup=False)
+    else:
+        out.print(_unread(sampled, name), soft_wrap=True, markup=False)
     if dry_run:
-        out.print(configuration, soft_wrap=True)
-        return ExitCode.OK
+        out.print(configuration, soft_wrap=True, markup=False, highlight=False)
+        return ExitCode.OK if answered else ExitCode.INCOMPLETE
     for written in write_project(here, configuration):
         out.print(f"{written.path.relative_to(here)}: {written.what}", soft_wrap=True)
     write_atomic(place, json.dumps(schema(), ensure_ascii=False, indent=1) + "\n")
+    if not answered:
+        out.print("\nNext: complete evals.toml", soft_wrap=True)
+        return ExitCode.INCOMPLETE
     out.print(f"\nNext: {called(f'snapshot --source {name}')}", soft_wrap=True)
     return ExitCode.OK
 
 
-def _citations(sampled: "Sequence[Sampled]") -> str:
-    """The lines of ``[citations]``: those that the sample asks for, else the defaults."""
-    from ancrage.citations import parse
-    from ancrage.citations.unrecognised import unrecognised
-    from ancrage.setup.propose import answers_of
+def _present(config: "Config", here: "Path") -> ExitCode:
+    """What the configuration that is there reads; nothing of it is changed."""
+    from ancrage.report.terminal import console
+    from ancrage.setup.files import write_project
+
+    out = console()
+    out.print()
+    names = list(config.table("sources", dict[str, dict[str, object]]))
+    for name in names:
+        words = _look(config, name)
+        out.print(f"{config.path}: [sources.{name}]: {words}", soft_wrap=True, markup=False)
+    for written in write_project(here, ""):
+        out.print(f"{written.path.relative_to(here)}: {written.what}", soft_wrap=True)
+    out.print(f"\nNext: {called(f'snapshot --source {names[0]}')}", soft_wrap=True)
+    return ExitCode.OK
+
+
+def _unread(sampled: "Sequence[Sampled]", name: str) -> str:
+    """What is missing, and how to name it."""
+    looked = ", ".join(str(file.path) for file in sampled) or "no file"
+    by_hand = "snapshot --source FILE --map id=COLUMN --map question=COLUMN --map answer=COLUMN"
+    return (
+        f"\nNo answers can be read (looked at: {looked}). A row needs an id, a question and an "
+        f"answer. Name their columns:\n  {called(by_hand)}\n"
+        f"or complete [sources.{name}.fields] of evals.toml."
+    )
+
+
+def _citations(sampled: "Sequence[Sampled]") -> "tuple[str, str]":
+    """The tables ``[citations]`` and ``[ids]`` that the sample asks for, and words about them."""
+    from ancrage.setup.citing import propose, same
+    from ancrage.setup.propose import answers_of, ids_of
 
     texts = [text for file in sampled for text in answers_of(file)]
-    read = sum(bool(parse(text).citations) for text in texts)
-    proposals: dict[str, str] = {}
-    for text in texts:
-        proposals |= unrecognised(text).proposals
-    lines = [f"# By default, citations were read in {read} of {len(texts)} sampled answers."]
-    if proposals and not read:
-        return "\n".join([*lines, "[citations]", next(iter(proposals.values())), ""])
-    lines += [f"# {line}" for each in proposals.values() for line in each.splitlines()]
-    return "\n".join([*lines, "# [citations]", '# message = "M[-_.]?\\\\d+"', ""])
+    ids = ids_of(sampled)
+    found = propose(texts, ids)
+    words = f"Citations are read in {found.read} of {found.of} sampled answers"
+    if found.lines:
+        words += f" with the lines below, in {found.by_default} by default"
+    active = found.lines and 2 * found.read > found.of
+    lines = [f"# {words.replace(' below', '')}."]
+    table = ["[citations]", *found.lines.splitlines()] if found.lines else []
+    lines += table if active else [f"# {line}" for line in table]
+    if not table:
+        lines += ["# [citations]", '# message = "M[-_.]?\\\\d+"']
+    if (loose := same(ids["message"])) or (loose := same(ids["respondent"])):
+        lines += ["", "# Ids that exist differ in this alone.", "[ids]", *loose]
+    return "\n".join([*lines, ""]), words + (
+        "." if active or not table else "; they are commented."
+    )
 
 
 def _first_look(configuration: str, name: str, root: "Path") -> str:
     """What the configuration reads of the files, before it is written."""
     import tomllib
+
+    from ancrage.config import Config
+
+    return _look(Config(root / "evals.toml", tomllib.loads(configuration)), name)
+
+
+def _look(config: "Config", name: str) -> str:
+    """What a source reads, of the first rows."""
     from contextlib import closing
     from itertools import islice
 
-    from ancrage.config import Config
     from ancrage.domain import Case
     from ancrage.setup.propose import SAMPLE
     from ancrage.snapshot.sources import Window, open_source
 
-    config = Config(root / "evals.toml", tomllib.loads(configuration))
     with closing(open_source(name, config)) as source:
         rows = list(islice(source.cases(Window()), SAMPLE))
         cases = [row for row in rows if isinstance(row, Case)]

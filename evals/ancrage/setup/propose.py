@@ -1,14 +1,14 @@
 """Propose a configuration from the files themselves: which hold what, under which field names."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ancrage.errors import UsageError
+from ancrage.setup import roles
+from ancrage.setup.columns import columns, words_of
 from ancrage.snapshot.sources.fields import FieldError, at
 from ancrage.snapshot.sources.mapping import AnswerFields, MessageFields, QuestionFields, to_case
 from ancrage.snapshot.sources.records import SUFFIXES, read_records
@@ -16,36 +16,8 @@ from ancrage.snapshot.sources.rows import Record
 
 SAMPLE = 200
 """Rows looked at in each file."""
-
-_ANSWER = {
-    "id": ("id", "case_id", "answer_id", "message_id", "trace_id", "uuid", "identifiant"),
-    "study_id": ("study_id", "study", "survey_id", "survey", "etude", "étude", "project_id"),
-    "question": ("question", "prompt", "query", "user_message", "input", "user", "demande"),
-    "answer": (
-        "answer", "response", "output", "completion", "reply", "assistant", "réponse", "reponse",
-    ),
-    "history": ("history", "messages", "conversation"),
-    "tool_calls": ("tool_calls", "tools"),
-    "system_prompt": ("system_prompt", "system"),
-    "time": ("time", "timestamp", "created_at", "createdAt", "date", "datetime"),
-    "model": ("model", "model_name", "modele", "modèle"),
-}  # fmt: skip
-_MESSAGE = {
-    "study_id": _ANSWER["study_id"],
-    "id": ("id", "message_id", "msg_id", "verbatim_id"),
-    "respondent_id": (
-        "respondent_id", "respondent", "participant_id", "participant", "user_id", "author",
-        "répondant", "repondant",
-    ),
-    "text": ("text", "message", "content", "verbatim", "answer", "response", "réponse", "reponse"),
-    "question_ref": ("question_ref", "question_id", "question", "ref"),
-    "language": ("language", "lang", "langue"),
-}  # fmt: skip
-_QUESTION = {
-    "study_id": _ANSWER["study_id"],
-    "ref": ("ref", "question_ref", "question_id", "code", "id"),
-    "text": ("text", "label", "wording", "question", "libellé", "libelle"),
-}
+EXPORTED = b"run,case,study,"
+"""How the tables begin that ``export`` writes."""
 
 
 @dataclass
@@ -61,17 +33,31 @@ class Sampled:
     """Of the fields that have another name there, the name."""
     readable: int = 0
     """Rows of ``rows`` that can be used with these fields."""
+    guess: dict[str, str] = field(default_factory=dict)
+    """Of a file of unknown kind, the roles that some columns may play."""
+
+    def ids(self, role: str) -> list[str]:
+        """The values of a role in the sample."""
+        values = [at(row, self.fields.get(role, role)) for row in self.rows]
+        return [str(value) for value in values if isinstance(value, str | int)]
 
     @property
     def line(self) -> str:
         """What would be read, in a line."""
         of = f"{self.readable} of the first {len(self.rows) + self.faults} rows"
         named = ", ".join(f"{ours} ← {theirs}" for ours, theirs in self.fields.items())
-        return f"{self.path}: {self.kind}, {of}" + (f"; {named}" if named else "")
+        line = f"{self.path}: {self.kind}, {of}" + (f"; {named}" if named else "")
+        if self.kind == "unknown" or not self.readable:
+            line += f"\n  columns: {', '.join(columns(self.rows)) or 'none'}"
+            guessed = ", ".join(f"{ours} ← {theirs}" for ours, theirs in self.guess.items())
+            line += f"\n  guess: {guessed or 'none'}"
+        return line
 
 
 def sample(paths: Iterable[Path]) -> list[Sampled]:
     """The files that hold rows, with what they seem to be.
+
+    Answers are told first: the ids that they cite tell which columns of the others hold ids.
 
     Raises:
         UsageError: a file that was named cannot be read.
@@ -85,7 +71,17 @@ def sample(paths: Iterable[Path]) -> list[Sampled]:
                 rows.append(record.row)
             else:
                 faults += 1
-        found.append(_recognised(Sampled(path, rows, faults)))
+        found.append(Sampled(path, rows, faults))
+    for file in found:
+        _if_answers(file)
+    cited = words_of([text for file in found for text in answers_of(file)])
+    for file in found:
+        _if_questions(file)
+    refs = frozenset(
+        ref.casefold() for file in found if file.kind == "questions" for ref in file.ids("ref")
+    )
+    for file in found:
+        _if_messages(file, cited, refs)
     return found
 
 
@@ -95,65 +91,74 @@ def candidates(folder: Path) -> list[Path]:
     return sorted(
         path.relative_to(folder)
         for path in here
-        if path.suffix.lower() in SUFFIXES and path.is_file() and path.name != "package.json"
+        if path.suffix.lower() in SUFFIXES and path.is_file()
+        if path.name != "package.json" and not _exported(path)
     )
 
 
-def _recognised(file: Sampled) -> Sampled:
+def _exported(path: Path) -> bool:
+    """Whether a table is one that ``export`` wrote."""
+    if path.suffix.lower() != ".csv":
+        return False
+    with path.open("rb") as file:
+        return file.readline(4096).removeprefix(b"\xef\xbb\xbf").startswith(EXPORTED)
+
+
+def _if_answers(file: Sampled) -> None:
     rows = file.rows
     if not rows:
-        return file
+        return
     if all(isinstance(row.get("messages"), list) and "questions" in row for row in rows):
         file.kind, file.readable = "studies", len(rows)
-        return file
-    names = _names(rows)
-    answer, message, question = (
-        _mapped(names, wanted) for wanted in (_ANSWER, _MESSAGE, _QUESTION)
-    )
-    if {"respondent_id", "text"} <= message.keys() and "history" not in answer:
+        return
+    if all(isinstance(row.get("input"), dict) and "provenance" in row for row in rows):
+        file.kind, file.readable = "answers", len(rows)
+        return
+    found = columns(rows)
+    cast = roles.answers(found)
+    file.guess = cast
+    if not {"question", "answer"} <= cast.keys():
+        return
+    answer, question = found[cast["answer"]], found[cast["question"]]
+    people = [each for each in found.values() if roles.named(each, roles.PEOPLE) and each.code]
+    # Of people's replies there are many to each question, and they cite nobody.
+    if answer.cites < 0.3 and people and question.distinct <= 0.5:
+        return
+    file.kind = "answers"
+    file.fields = _renamed(cast, AnswerFields())
+    file.readable = _cases(rows, file.fields)
+
+
+def _if_questions(file: Sampled) -> None:
+    found = columns(file.rows)
+    cast = roles.questions(found)
+    if file.kind != "unknown" or not {"ref", "text"} <= cast.keys():
+        return
+    text = found[cast["text"]]
+    if text.asks >= 0.5 or (roles.named(text, roles.LABEL) and len(found) <= 4):
+        others = roles.messages(found, frozenset())
+        if "respondent_id" not in others:
+            file.kind = "questions"
+            file.fields = _renamed(cast, QuestionFields())
+            file.readable = len(file.rows)
+
+
+def _if_messages(file: Sampled, cited: frozenset[str], refs: frozenset[str]) -> None:
+    if file.kind != "unknown" or not file.rows:
+        return
+    found = columns(file.rows)
+    cast = roles.messages(found, cited, refs)
+    if {"id", "text"} <= cast.keys() and (
+        "respondent_id" in cast or found[cast["id"]].cited(cited) >= 0.3
+    ):
         file.kind = "messages"
-        file.fields = _renamed(message, MessageFields())
-        needed = [message.get("id", "id"), message["respondent_id"], message["text"]]
-        file.readable = sum(all(at(row, name) not in (None, "") for name in needed) for row in rows)
-    elif {"question", "answer"} <= answer.keys() or all("input" in row for row in rows):
-        file.kind = "answers"
-        native = all(isinstance(row.get("input"), dict) and "provenance" in row for row in rows)
-        file.fields = {} if native else _renamed(answer, AnswerFields())
-        file.readable = len(rows) if native else _cases(rows, file.fields)
-    elif {"ref", "text"} <= question.keys():
-        file.kind = "questions"
-        file.fields = _renamed(question, QuestionFields())
-        file.readable = len(rows)
-    return file
-
-
-def _names(rows: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    """Columns and dotted paths of two levels, with how many rows have something there."""
-    names: Counter[str] = Counter()
-    for row in rows:
-        for name, value in row.items():
-            if value not in (None, ""):
-                names[name] += 1
-            if isinstance(value, dict):
-                names.update(f"{name}.{inner}" for inner, v in value.items() if v not in (None, ""))
-    return names
-
-
-def _mapped(names: Counter[str], wanted: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Our fields and the columns that seem to hold them: whole names first, then their ends."""
-    found: dict[str, str] = {}
-    for ours, theirs in wanted.items():
-        exact = [name for word in theirs for name in names if name.casefold() == word]
-        inner = [
-            name
-            for word in theirs
-            for name in names
-            if name.casefold().rpartition(".")[2] == word and "." in name
-        ]
-        chosen = next((name for name in [*exact, *inner] if name not in found.values()), None)
-        if chosen:
-            found[ours] = chosen
-    return found
+        file.fields = _renamed(cast, MessageFields())
+        needed = [cast[name] for name in ("id", "respondent_id", "text") if name in cast]
+        file.readable = sum(
+            all(at(row, name) not in (None, "") for name in needed) for row in file.rows
+        )
+    elif len(cast) > len(file.guess):
+        file.guess = cast
 
 
 def _renamed(found: Mapping[str, str], ours: Any) -> dict[str, str]:
@@ -181,6 +186,25 @@ def answers_of(file: Sampled) -> list[str]:
     return [text for text in texts if isinstance(text, str)]
 
 
+def ids_of(files: Iterable[Sampled]) -> dict[str, list[str]]:
+    """The ids that exist in the samples, by kind of reference."""
+    found: dict[str, list[str]] = {"message": [], "respondent": [], "question": []}
+    for file in files:
+        if file.kind == "messages":
+            found["message"] += file.ids("id")
+            found["respondent"] += file.ids("respondent_id")
+        elif file.kind == "questions":
+            found["question"] += file.ids("ref")
+        elif file.kind == "studies":
+            for row in file.rows:
+                listed = [item for item in row["messages"] if isinstance(item, dict)]
+                found["message"] += [str(item["id"]) for item in listed if "id" in item]
+                found["respondent"] += [
+                    str(item["respondent_id"]) for item in listed if item.get("respondent_id")
+                ]
+    return found
+
+
 def _text(row: Mapping[str, Any], path: str) -> Any:
     output = row["output"]
     return output.get("text") if isinstance(output, dict) and "text" in output else at(row, path)
@@ -189,19 +213,14 @@ def _text(row: Mapping[str, Any], path: str) -> Any:
 def source_table(files: Sequence[Sampled], name: str) -> str:
     """The table ``[sources.NAME]`` that reads the files, as TOML.
 
-    Raises:
-        UsageError: none of the files seems to hold answers.
+    Where none of the files seems to hold answers, a skeleton to fill in.
     """
     by_kind: dict[str, list[Sampled]] = {}
     for file in files:
         by_kind.setdefault(file.kind, []).append(file)
     answers = by_kind.get("answers")
     if not answers:
-        looked = ", ".join(str(file.path) for file in files) or "no file"
-        raise UsageError(
-            f"no answers found (looked at: {looked}): name a file with a question and an answer "
-            f"a row, ending in {', '.join(SUFFIXES)}"
-        )
+        return _skeleton(by_kind.get("unknown", []), name)
     parts = [f"[sources.{name}]", 'type = "jsonl"', f"answers = {_paths(answers)}"]
     if studies := by_kind.get("studies"):
         parts.append(f"studies = {_paths(studies)}")
@@ -211,6 +230,27 @@ def source_table(files: Sequence[Sampled], name: str) -> str:
             parts += ["", f"[sources.{name}.{kind}]", f"files = {_paths(found)}"]
             parts += _fields(f"sources.{name}.{kind}.fields", found[0].fields)
     return "\n".join(parts) + "\n"
+
+
+def _skeleton(unknown: Sequence[Sampled], name: str) -> str:
+    """The lines to complete: the fields that a source of answers needs, with what was guessed."""
+    file = max(unknown, key=lambda file: len(file.guess), default=None)
+    path = file.path.as_posix() if file else "answers.jsonl"
+    guess = file.guess if file else {}
+    listed = json.dumps([path], ensure_ascii=False)
+    return "\n".join([
+        "# No file of answers was recognised: complete these lines.",
+        f"[sources.{name}]", 'type = "jsonl"', f"answers = {listed}",
+        "", f"[sources.{name}.fields]",
+        f"# columns: {', '.join(columns(file.rows)) if file else 'none'}",
+        *(
+            f"{ours} = {json.dumps(guess.get(ours, 'COLUMN'), ensure_ascii=False)}"
+            for ours in ("id", "question", "answer")
+        ),
+        "", f"# [sources.{name}.messages]", '# files = ["messages.csv"]',
+        f"# [sources.{name}.messages.fields]", '# id = "COLUMN"', '# respondent_id = "COLUMN"',
+        '# text = "COLUMN"', "",
+    ])  # fmt: skip
 
 
 def _paths(files: Sequence[Sampled]) -> str:

@@ -102,9 +102,21 @@ def _json(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
         else:
             yield Reject(where=where, error=_fault(error), raw=raw(content))
         return
-    rows = document if isinstance(document, list) else [document]
+    rows = document if isinstance(document, list) else _wrapped(document)
     for rank, row in enumerate(rows, 1):
-        yield _record(where, rank, row, "" if document is rows else content)
+        yield _record(where, rank, row, content if rows == [document] else "")
+
+
+def _wrapped(document: Any) -> list[Any]:
+    """The rows of ``{"questions": […]}``; a document that has fields of its own is one row."""
+    if isinstance(document, dict) and not document.keys() & _OWN:
+        lists = [value for value in document.values() if isinstance(value, list)]
+        if len(lists) == 1 and lists[0] and all(isinstance(row, dict) for row in lists[0]):
+            return lists[0]
+    return [document]
+
+
+_OWN = {"id", "study_id", "question", "answer", "input"}
 
 
 def _record(where: str, line: int, row: Any, source: str) -> Record | Reject:

@@ -143,9 +143,9 @@ class Shape:
     def text(self) -> str | None:
         """The field with the words."""
         told = [
-            (bool(_TEXTS & set(_tokens(name))), seen.words / seen.texts, name)
+            (bool(_TEXTS & set(tokens(name))), seen.words / seen.texts, name)
             for name, seen in self.fields.items()
-            if seen.texts and not (_PEOPLE | _TITLES) & set(_tokens(name)[-1:])
+            if seen.texts and not (_PEOPLE | _TITLES) & set(tokens(name)[-1:])
         ]
         fit = [entry for entry in told if entry[0] or entry[1] >= _WORDS or entry[2] == VALUE]
         return max(fit)[2] if fit else None
@@ -153,9 +153,9 @@ class Shape:
     def respondent(self) -> str | None:
         """The field that says who wrote the words."""
         people = [
-            (seen.cited, _tokens(name)[-1] in _ENDINGS, seen.filled, name)
+            (seen.cited, tokens(name)[-1] in _ENDINGS, seen.filled, name)
             for name, seen in self.fields.items()
-            if _PEOPLE & set(_tokens(name)) and seen.blanks == 0 and seen.filled
+            if _PEOPLE & set(tokens(name)) and seen.blanks == 0 and seen.filled
         ]
         return max(people)[3] if people else None
 
@@ -164,7 +164,7 @@ class Shape:
         asked = [
             (-seen.blanks, seen.filled, name)
             for name, seen in self.fields.items()
-            if _QUESTIONS & set(_tokens(name)) and seen.filled
+            if _QUESTIONS & set(tokens(name)) and seen.filled
         ]
         return max(asked)[2] if asked else None
 
@@ -174,15 +174,15 @@ class Shape:
             (seen.cited > 0, name in ("id", KEY), -_rank(name), name)
             for name, seen in self.fields.items()
             if name not in taken and seen.filled == self.rows and seen.blanks == 0
-            if not _OTHERS & set(_tokens(name))
-            if name == KEY or _tokens(name)[-1] in _ENDINGS or seen.cited
+            if not _OTHERS & set(tokens(name))
+            if name == KEY or tokens(name)[-1] in _ENDINGS or seen.cited
         ]
         return max(found)[3] if found else None
 
     @property
     def about_questions(self) -> bool:
         """Whether tool or path is named for questions."""
-        return bool(_QUESTIONS & set(_tokens(self.tool) + _tokens(self.path.rpartition(".")[2])))
+        return bool(_QUESTIONS & set(tokens(self.tool) + tokens(self.path.rpartition(".")[2])))
 
     def cites(self, name: str | None) -> bool:
         """Whether an answer cites what the field holds."""
@@ -190,11 +190,11 @@ class Shape:
 
 
 def _rank(name: str) -> int:
-    last = _tokens(name)[-1]
+    last = tokens(name)[-1]
     return _ENDINGS.index(last) if last in _ENDINGS else len(_ENDINGS)
 
 
-def _tokens(name: str) -> list[str]:
+def tokens(name: str) -> list[str]:
     """The words of a name: ``messageId``, ``message_id`` and ``message.id`` are alike."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return [word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+(?![a-z])", plain)] or [name]
