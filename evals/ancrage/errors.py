@@ -47,11 +47,25 @@ _PLAIN = {"extra_forbidden": "is no field of it", "missing": "is missing"}
 """What pydantic calls by its own names."""
 
 
-def describe(error: "ValidationError") -> str:
-    """The first fault in one line, ``field: what is wrong``, and how many others there are."""
+def describe(error: "ValidationError", model: object = None) -> str:
+    """The first fault in one line, ``field: what is wrong``, and how many others there are.
+
+    Of a field that ``model`` does not know, those that it does.
+    """
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     first = faults[0]
     field = ".".join(str(part) for part in first["loc"]) or "value"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     words = _PLAIN.get(first["type"], first["msg"].removeprefix("Value error, "))
+    if first["type"] == "extra_forbidden" and (known := _fields(model, first["loc"][:-1])):
+        words += f"; known: {', '.join(known)}"
     return f"{field}: {words}{more}"
+
+
+def _fields(model: object, path: tuple[int | str, ...]) -> list[str]:
+    """The fields of the model that stands at ``path`` in ``model``, as they are written."""
+    for part in path:
+        fields = getattr(model, "model_fields", {})
+        model = fields[part].annotation if part in fields else None
+    fields = getattr(model, "model_fields", {})
+    return [field.alias or name for name, field in fields.items()]

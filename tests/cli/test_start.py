@@ -144,3 +144,44 @@ def test_the_project_above_is_found(tmp_path: Path) -> None:
     assert run("export", "x", "--out", "here.csv", cwd=below).returncode == 0
     assert (below / "here.csv").is_file()
     assert (tmp_path / "runs" / "x").is_dir()
+
+
+def test_files_that_hold_no_answers_leave_a_skeleton(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("one;two\n1;2\n3;4\n")
+    done = run("init", cwd=tmp_path)
+    assert done.returncode == 3
+    assert "columns: one, two" in done.stdout
+    assert "--map id=COLUMN" in done.stdout
+    written = tomllib.loads((tmp_path / "evals.toml").read_text(encoding="utf-8"))
+    assert written["sources"]["production"]["fields"].keys() == {"id", "question", "answer"}
+
+
+def test_a_configuration_that_is_there_is_what_init_looks_at(tmp_path: Path) -> None:
+    files(tmp_path)
+    assert run("init", cwd=tmp_path).returncode == 0
+    before = (tmp_path / "evals.toml").read_bytes()
+    (tmp_path / "x-answers.csv").write_text("run,case,study,state\nr,c,s,ok\n")
+    done = run("init", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[sources.production]: 2 of 2 rows are answers" in done.stdout
+    assert "x-answers" not in done.stdout
+    assert (tmp_path / "evals.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("configuration", "said"),
+    [
+        ('[citations]\nmessage = "ver(batim"', "evals.toml:2: [citations] message: not a pattern"),
+        (
+            '[sources.p]\ntype = "jsonl"\nanswers = "no.csv"',
+            "evals.toml:3: [sources.p] answers: no",
+        ),
+        ('[citations]\nmesage = "x"', "is no field of it; known: message, respondent"),
+    ],
+)
+def test_doctor_names_file_line_and_field(configuration: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "evals.toml").write_text(configuration + "\n")
+    done = run("doctor", "--offline", cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in " ".join(done.stdout.split())
+    assert "absl" not in done.stderr

@@ -12,8 +12,9 @@ from tests.setup.projects import SEEN, UNSEEN, Project
 
 def mapping(file: Sampled) -> dict[str, str]:
     """All the fields by the columns that hold them, those of our own names too."""
-    ours = {"answers": AnswerFields, "messages": MessageFields, "questions": QuestionFields}
-    return ours[file.kind]().model_dump() | file.fields
+    ours = {"answers": AnswerFields(), "messages": MessageFields(), "questions": QuestionFields()}
+    found: dict[str, str] = ours[file.kind].model_dump()
+    return found | file.fields
 
 
 @pytest.mark.parametrize("project", [*SEEN, *UNSEEN], ids=lambda project: project.name)

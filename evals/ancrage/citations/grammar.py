@@ -128,11 +128,17 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
     written = {f"kinds.{name}": kind.pattern for name, kind in config.kinds.items()}
     written |= {name: getattr(config, name) for name in (*KINDS, "attempt")}
     compiled = {}
+    options = re2.Options()
+    options.log_errors = False
     for name, pattern in written.items():
         try:
-            compiled[name.removeprefix("kinds.")] = re2.compile("(?i)" + pattern)
+            compiled[name.removeprefix("kinds.")] = re2.compile("(?i)" + pattern, options)
         except re2.error as error:
-            raise UsageError(f"[citations] {name}: not a pattern RE2 accepts: {error}") from None
+            fault = error.args[0] if error.args else error
+            words = fault.decode() if isinstance(fault, bytes) else fault
+            raise UsageError(
+                f"[citations] {name}: not a pattern RE2 accepts: {words.replace('(?i)', '')}"
+            ) from None
     attempt = compiled.pop("attempt")
     for pair in config.brackets:
         if len(pair) < 2 or len(pair) % 2:
@@ -153,7 +159,11 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
 
 def load_grammar(config: Config) -> Grammar:
     """The grammar of the project's configuration."""
-    return compile_grammar(config.table("citations", CitationsConfig))
+    options = config.table("citations", CitationsConfig)
+    try:
+        return compile_grammar(options)
+    except UsageError as error:
+        raise config.located(error) from None
 
 
 def _spans(pattern: str) -> bool:

@@ -36,7 +36,9 @@ SHOWN = 5
         "answers": "With a file of questions (must_abstain, expected, support): of their answers.",
         "questions": "With a file of answers: the file, or glob, of the questions put.",
         "map": "With a file of answers: FIELD=COLUMN, as in id=case_no or messages.text=verbatim; "
-        "can be repeated.",
+        "can be repeated. Fields: id, question, answer, study_id, history, tool_calls, "
+        "system_prompt, time, model; messages. id, respondent_id, text, question_ref, language, "
+        "study_id; questions. ref, text, study_id.",
         "encoding": "With a file of answers: of the text files (default: found out).",
     },
     example="snapshot --source answers.csv --studies messages.csv --map answer=reply",
@@ -63,6 +65,7 @@ def snapshot(
     from contextlib import closing
     from datetime import UTC, datetime, timedelta
     from pathlib import Path
+    from shutil import rmtree
 
     from rich.console import Console
     from rich.text import Text
@@ -101,7 +104,10 @@ def snapshot(
         )
         with Console(stderr=True).status(Text(f"Reading {opened.label} …")):
             manifest = take_snapshot(opened, path, filters, hidden)
-    _print(path, manifest)
+    left = bool(manifest.counts.kept or out)
+    _print(path, manifest, left=left)
+    if not left:
+        rmtree(path)
     useful = manifest.counts.kept and not manifest.most_rejected
     return ExitCode.OK if useful else ExitCode.INCOMPLETE
 
@@ -163,17 +169,17 @@ def _slug(label: str) -> str:
     return re.sub(r"[^\w-]+", "-", name).strip("-") or "snapshot"
 
 
-def _print(path: "Path", manifest: "Manifest") -> None:
+def _print(path: "Path", manifest: "Manifest", *, left: bool) -> None:
     from rich.console import Group
 
     from ancrage.report.terminal import console, show
 
     out = console()
     out.soft_wrap = True
-    show(Group(*_told(path, manifest)), out)
+    show(Group(*_told(path, manifest, left)), out)
 
 
-def _told(path: "Path", manifest: "Manifest") -> "Iterator[RenderableType]":
+def _told(path: "Path", manifest: "Manifest", left: bool) -> "Iterator[RenderableType]":
     from itertools import islice
 
     from rich.table import Table
@@ -215,7 +221,8 @@ def _told(path: "Path", manifest: "Manifest") -> "Iterator[RenderableType]":
         for reject in islice(open_snapshot(path, verify=False).rejects(), SHOWN):
             yield Text(f"  {line(str(reject))}")
         if aside > SHOWN:
-            yield Text(f"  … all of them in {path / 'rejects.jsonl'}")
+            kept = path / "rejects.jsonl" if left else "the folder that --out names"
+            yield Text(f"  … all of them in {kept}")
     for warning in manifest.warnings:
         yield Text(warning, "bold yellow")
     for note in manifest.notes:
@@ -229,14 +236,19 @@ def _told(path: "Path", manifest: "Manifest") -> "Iterator[RenderableType]":
             "bold yellow",
         )
     yield Text(_hidden(manifest))
-    yield Text(f"Snapshot: {path}")
-    if counts.kept:
+    yield Text(f"Snapshot: {path if left else 'none is left, for want of answers'}")
+    without_study = counts.source_missing and not counts.studies
+    if counts.kept and not (without_study or manifest.most_rejected):
         yield Text(f"Next: {called(f'experiment --snapshot {path} --judges none')}")
+        return
+    if counts.kept:
+        yield Text("Next: set right what is said above, and take it again.")
         return
     yield Text("Nothing was kept: there is nothing to evaluate.", "bold red")
     if counts.rejected:
         yield Text(
-            "Fields of other names: --map question=COLUMN, or in evals.toml [sources.NAME.fields]."
+            "Fields of other names: --map FIELD=COLUMN for each that is said to be missing above, "
+            f"or in evals.toml [sources.NAME.fields]; {called('init FILE')} proposes them."
         )
 
 
@@ -245,11 +257,12 @@ def _hidden(manifest: "Manifest") -> str:
     told = manifest.pseudonyms
     if told.mode == "none":
         return "Pseudonymised: none"
-    changed = f"Pseudonymised: {told.mode.value} (an id such as R-001 becomes R-8775364226)"
+    changed = f"Pseudonymised: {told.mode.value} (ids of respondents are replaced, each by one)"
     if told.key == "random":
         changed += (
-            "; --pseudonymise none keeps ids; a key in ANCRAGE_PSEUDONYM_KEY, which init writes to "
-            ".env, gives the same pseudonyms in every snapshot"
+            ", by others in every snapshot, so that compare shows them as changes: a key in "
+            "ANCRAGE_PSEUDONYM_KEY, which init writes to .env, keeps them the same; "
+            "--pseudonymise none keeps the ids"
         )
     return changed
 

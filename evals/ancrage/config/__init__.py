@@ -1,6 +1,7 @@
 """Configuration: ``evals.toml``, or ``[tool.ancrage]`` in ``pyproject.toml``, and ``.env``."""
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -52,14 +53,41 @@ class Config:
         try:
             return TypeAdapter(model).validate_python(self.tables.get(name, {}))
         except ValidationError as error:
-            raise UsageError(
-                f"{self.path or 'configuration'}: [{name}] {describe(error)}"
-            ) from None
+            fault = UsageError(f"[{name}] {describe(error, model)}")
+            raise self.located(fault) from None
+
+    def located(self, error: UsageError) -> UsageError:
+        """The error of ``[table] field: …`` with the file and line of that field before it."""
+        found = re.match(r"\[([\w.-]+)\] ([\w.-]*)", str(error))
+        if not self.path or not found:
+            return UsageError(f"{self.path or 'configuration'}: {error}")
+        line = _line(self.path.read_text(encoding="utf-8-sig"), *found.groups())
+        return UsageError(f"{self.path}{f':{line}' if line else ''}: {error}")
 
     @property
     def root(self) -> Path:
         """The folder that relative paths of the configuration start from."""
         return self.path.parent if self.path else Path.cwd()
+
+
+def _line(text: str, table: str, field: str) -> int | None:
+    """The line of a field, or of the table where the field is in none."""
+    *within, last = [part for part in [*table.split("."), *field.split(".")] if part]
+    inside: list[str] = []
+    best = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]", line):
+            inside = [part.strip(" \"'") for part in header[1].split(".")]
+            inside = inside[2:] if inside[:2] == ["tool", "ancrage"] else inside
+            if inside == [*within, last]:
+                return number
+            if inside and inside == [*within, last][: len(inside)]:
+                best = number
+        elif inside and inside == within[: len(inside)]:
+            rest = [*within, last][len(inside) :]
+            if re.match(rf"\s*[\"']?{re.escape(rest[0])}[\"']?\s*[=.]", line):
+                return number
+    return best
 
 
 @cache

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ancrage import __version__
-from ancrage.config import load, secret
-from ancrage.errors import AncrageError
+from ancrage.config import Config, load, secret
+from ancrage.errors import AncrageError, UsageError
 from ancrage.program import called
 from ancrage.redact import redact
 
@@ -96,10 +96,45 @@ def _configuration() -> Iterator[Check]:
         if table in config.tables:
             config.table(table, model)
     from ancrage.checks import load_checks
+    from ancrage.citations.grammar import load_grammar
 
+    load_grammar(config)
+    yield from _sources(config)
     checks = load_checks(config)
     yield Check("Configuration", "ok", f"{config.path}: {', '.join(config.tables) or 'empty'}")
     yield Check("Checks", "ok" if checks else "fault", ", ".join(check.name for check in checks))
+
+
+def _sources(config: Config) -> Iterator[Check]:
+    """Whether the files of each source of files are there, and its fields are known."""
+    from contextlib import closing
+
+    from ancrage.snapshot.sources import open_source
+
+    for name, table in config.table("sources", dict[str, dict[str, Any]]).items():
+        kind = table.get("type")
+        if kind in ("sql", "langfuse"):
+            yield Check(f"Source {name}", "ok", f"{kind}, not read here")
+            continue
+        try:
+            with closing(open_source(name, config)) as source:
+                yield Check(f"Source {name}", "ok", source.label)
+        except UsageError as error:
+            words = str(error)
+            if not words.startswith("["):
+                words = f"[sources.{name}] {_field(table, words)}{words}"
+            yield Check(f"Source {name}", "fault", str(config.located(UsageError(words))))
+
+
+def _field(table: dict[str, Any], words: str) -> str:
+    """The field that holds the path which the words begin with, as ``messages.files: ``."""
+    missing = words.partition(":")[0]
+    for field, value in table.items():
+        if isinstance(value, dict) and missing in str(value):
+            return f"{field}.files: "
+        if missing in str(value):
+            return f"{field}: "
+    return ""
 
 
 def _data(tables: dict[str, Any]) -> Iterator[Check]:

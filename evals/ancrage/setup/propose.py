@@ -242,7 +242,7 @@ def _skeleton(unknown: Sequence[Sampled], name: str) -> str:
         "# No file of answers was recognised: complete these lines.",
         f"[sources.{name}]", 'type = "jsonl"', f"answers = {listed}",
         "", f"[sources.{name}.fields]",
-        f"# columns: {', '.join(columns(file.rows)) if file else 'none'}",
+        f"# columns: {' '.join(', '.join(columns(file.rows)).split()) if file else 'none'}",
         *(
             f"{ours} = {json.dumps(guess.get(ours, 'COLUMN'), ensure_ascii=False)}"
             for ours in ("id", "question", "answer")

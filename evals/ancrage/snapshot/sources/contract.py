@@ -60,4 +60,4 @@ def validated(name: str, options: Mapping[str, Any], model: type[Model]) -> Mode
     try:
         return model.model_validate(options)
     except ValidationError as error:
-        raise UsageError(f"[sources.{name}] {describe(error)}") from None
+        raise UsageError(f"[sources.{name}] {describe(error, model)}") from None
