@@ -1,6 +1,6 @@
 """What a large run costs: answers a second, memory, the page, beside a plain look-up.
 
-Run ``python -m benchmarks.scale [ANSWERS …]``; 5,000 and 20,000 without argument. The answers are
+Run ``python -m benchmarks.scale [ANSWERS …]``; 5,000 and 20,000 by default. The answers are
 made up: four quotes each, all verbatim, of a study of ten messages an answer. Every figure is of
 a process of its own, its start and imports included; processor time is that of all its processes.
 The table of docs/performance.md is written anew.
