@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ancrage.config import load
+from ancrage.config import Config, load
 from ancrage.domain import Answer, Case, OutputState, Study, Turn
 from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Reject
@@ -355,3 +355,42 @@ def test_wrong_tables_say_what_to_change(
     write("evals.toml", table)
     with pytest.raises(UsageError, match=message):
         open_source(None, load(tmp_path))
+
+
+def test_a_class_of_the_project_can_be_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "snapshot.md").read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    (tmp_path / "lines_of_mine.py").write_text(example, encoding="utf-8")
+    (tmp_path / "qa.tsv").write_text("Combien ?\tTrois.\nPourquoi ?\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    table = {"type": "lines_of_mine:Lines", "file": "qa.tsv"}
+    source = open_source(None, Config(tmp_path / "evals.toml", {"sources": {"mine": table}}))
+    first, second = source.cases(Window())
+    assert isinstance(first, Case)
+    assert isinstance(second, Case)
+    assert (first.id, first.output and first.output.text) == ("line-1", "Trois.")
+    assert second.output is None
+    source.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("def __init__(self, name): pass", "cannot be made: TypeError"),
+        (
+            "__init__ = lambda *_: None\n    def cases(self, window): yield 3",
+            "neither a Case",
+        ),
+    ],
+)
+def test_a_source_that_is_wrong_is_told_as_such(
+    body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"wrong_{abs(hash(words))}"
+    (tmp_path / f"{name}.py").write_text(f"class Wrong:\n    {body}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    config = Config(None, {"sources": {"mine": {"type": f"{name}:Wrong"}}})
+    with pytest.raises(UsageError, match=words):
+        list(open_source(None, config).cases(Window()))

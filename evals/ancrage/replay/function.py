@@ -40,7 +40,8 @@ class FunctionAssistant:
     ``def``, ``sync_http_client()``); those of other clients nobody sees.
 
     Args:
-        prompt: renders the system prompt from a case's context; none: the empty prompt.
+        prompt: renders the system prompt from a case's context; none: the function puts its own
+            in front of ``messages``, and nothing is sent or compared for it.
 
     Raises:
         UsageError: the function needs an argument that is none of these.
@@ -75,6 +76,11 @@ class FunctionAssistant:
                 f"{self.name} takes {unknown[0]!r}, which a replay does not have; "
                 f"it has {', '.join(ARGUMENTS)}"
             )
+
+    @property
+    def puts_its_own_prompt(self) -> bool:
+        """Whether the function's own code holds its prompt: none was given to render."""
+        return self._prompt is None
 
     def system_prompt(self, context: Mapping[str, JsonValue]) -> str:
         return self._prompt(context) if self._prompt else ""

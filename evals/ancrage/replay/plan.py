@@ -75,6 +75,8 @@ class Plan(Frozen):
     """Cases for which there is no prompt to send; they fail."""
     prompt_failure: str | None = None
     """The first such case and what is wrong."""
+    prompt_own: bool = False
+    """Whether the assistant puts its prompt together itself: none is sent, none compared."""
     prompt_unknown: int
     """Cases of which neither the prompt nor its hash was kept."""
     prompt_diffs: tuple[PromptDiff, ...] = ()
@@ -185,6 +187,7 @@ def make_plan(
     dropped: Counter[str] = Counter()
     echoed: Counter[str] = Counter()
     failure: str | None = None
+    own = getattr(assistant, "puts_its_own_prompt", False) and settings.prompt == "live"
     for case in cases:
         counts["cases"] += 1
         try:
@@ -195,8 +198,9 @@ def make_plan(
             digest.update(b"none")
         else:
             digest.update(prompt_hash(prompt).encode())
-        with suppress(UsageError):
-            _compare(case, render(case, assistant), counts, diffs)
+        if not own:
+            with suppress(UsageError):
+                _compare(case, render(case, assistant), counts, diffs)
 
         sent = tier_for(case, tier, settings.params)
         recorded, ignored = recorded_parameters(case.provenance.parameters)
@@ -231,6 +235,7 @@ def make_plan(
         prompt_changed=counts["changed"],
         prompt_failed=counts["failed"],
         prompt_failure=failure,
+        prompt_own=own,
         prompt_unknown=counts["unknown"],
         prompt_diffs=tuple(kept[:_DIFFS_KEPT]),
         other_diffs=max(0, len(kept) - _DIFFS_KEPT),

@@ -138,6 +138,11 @@ def _prompt(plan: Plan, policy: str) -> tuple[str, bool]:
         if plan.prompt_changed:
             words += f"; the code now renders another one for {plan.prompt_changed} cases"
         return words, bool(plan.prompt_changed)
+    if plan.prompt_own:
+        return (
+            "live: the function's own, neither seen here nor compared with production's",
+            False,
+        )
     words = (
         "live: rendered from code; differs from production's in "
         f"{plan.prompt_changed} of {plan.cases} cases"

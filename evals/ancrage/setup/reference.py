@@ -30,6 +30,7 @@ TABLES = {
     "assistant": "what to replay",
     "replay": "how to replay",
     "langfuse": "where to send and read",
+    "prove": "which faults must be found when the checks are proved",
 }
 """In the order of the reference."""
 
@@ -45,6 +46,7 @@ _MODELS = {
     "nli": "ancrage.nli.settings:NLISettings",
     "assistant": "ancrage.replay.load:AssistantOptions",
     "replay": "ancrage.replay.session:ReplayOptions",
+    "prove": "ancrage.prove.settings:ProveSettings",
 }
 _NAMED = {"tiers": "ancrage.llm.tiers:Tier"}
 _SOURCES = {

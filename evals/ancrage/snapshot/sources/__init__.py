@@ -15,6 +15,7 @@ from ancrage.config import Config
 from ancrage.errors import UsageError
 from ancrage.plugins import installed, load_object
 from ancrage.snapshot.sources.contract import Source, Window, validated
+from ancrage.snapshot.sources.guarded import Guarded
 
 __all__ = ["BUILT_IN", "ENTRY_POINTS", "Source", "Window", "open_source", "validated"]
 
@@ -86,7 +87,8 @@ def _opened(name: str, table: Mapping[str, Any], root: Path) -> Source:
     }  # fmt: skip
     if isinstance(options.get("studies"), dict) and "from_tools" in options["studies"]:
         tools = validated(f"{name}.studies", options.pop("studies"), FromTools).from_tools
-    source = _factory(name, kind)(name, options, root)
+    make = _factory(name, kind)
+    source = make(name, options, root) if kind in BUILT_IN else Guarded(name, make, options, root)
     if not tools:
         return source
     return ToolStudies(source, ToolOptions() if tools is True else tools)
@@ -95,9 +97,9 @@ def _opened(name: str, table: Mapping[str, Any], root: Path) -> Source:
 def _factory(name: str, kind: str) -> Callable[[str, Mapping[str, Any], Path], Source]:
     setting = f"[sources.{name}] type"
     offered = installed(ENTRY_POINTS)
-    if kind not in BUILT_IN and kind not in offered:
+    if kind not in BUILT_IN and kind not in offered and ":" not in kind:
         kinds = ", ".join([*BUILT_IN, *offered])
-        raise UsageError(f"{setting}: unknown {kind!r}; known: {kinds}")
+        raise UsageError(f"{setting}: unknown {kind!r}; known: {kinds}, or module:Class")
     found: Callable[[str, Mapping[str, Any], Path], Source] = load_object(
         BUILT_IN.get(kind, kind), setting=setting, group=ENTRY_POINTS
     )
