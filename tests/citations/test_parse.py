@@ -335,3 +335,25 @@ def test_a_block_quote_that_introduces_words_takes_the_line_below() -> None:
     )
     cited = [quote.citations[0].text for quote in parse(text).quotes]
     assert cited == ["[R-001, M-0001]", "[R-002, M-0002]"]
+
+
+@pytest.mark.parametrize(
+    ("bracket", "fault"),
+    [
+        ("(client-10, verbatim_19)", None),
+        ("(client-10, verbatm_19)", "verbatm_19"),
+        ("(client-10, verbatim_l9)", "verbatim_l9"),
+        ("(client-10, verbatim-19)", "verbatim-19"),
+    ],
+)
+def test_ids_of_ones_own_have_malformed_forms(bracket: str, fault: str | None) -> None:
+    grammar = compile_grammar(CitationsConfig(message=r"verbatim_\d+", respondent=r"client-\d+"))
+    (citation,) = parse(f"« Livreur souriant et rapide » {bracket}", grammar).citations
+    assert (citation.fault is None) == (fault is None)
+    assert (fault or "") in (citation.fault or "")
+
+
+@pytest.mark.parametrize("aside", ["(version 2)", "(client fidèle)", "(verbatims)", "(cli-2)"])
+def test_asides_are_no_malformed_ids(aside: str) -> None:
+    grammar = compile_grammar(CitationsConfig(message=r"verbatim_\d+", respondent=r"client-\d+"))
+    assert parse(f"Rapide {aside}.", grammar).citations == ()

@@ -185,3 +185,12 @@ def test_doctor_names_file_line_and_field(configuration: str, said: str, tmp_pat
     assert done.returncode == 2
     assert said in " ".join(done.stdout.split())
     assert "absl" not in done.stderr
+
+
+def test_the_demonstration_leaves_a_configured_project_alone(tmp_path: Path) -> None:
+    (tmp_path / "evals.toml").write_text('[citations]\nmessage = "verbatim_\\\\d+"\n')
+    ended = run("demo", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "36/128" in ended.stdout
+    assert not (tmp_path / "runs").exists()
+    assert not (tmp_path / "snapshots").exists()

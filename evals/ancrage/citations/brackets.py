@@ -87,7 +87,10 @@ def _closed(
     cites = bool(tokens or attempts)
     kinds = {token.kind for token in tokens}
     if opened[0] == "(":
-        cites = not words and bool(kinds - {"question"}) and not attempts
+        # An aside such as (Q3 2024) is none; beside an id, or where () is declared, a token that
+        # means to be one is a citation at fault.
+        tried = attempts and (kinds - {"question"} or "()" in grammar.config.brackets)
+        cites = not words and bool(kinds - {"question"} or tried)
     elif kinds == {"question"} and any(_YEAR.fullmatch(word) for word in words):
         cites = False  # a quarter
     if not cites:

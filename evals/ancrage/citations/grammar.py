@@ -4,7 +4,7 @@ Patterns are compiled by RE2, whose matching time is linear in the text whatever
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -44,8 +44,9 @@ class CitationsConfig(Frozen):
     message: str = r"M\d*[-_.]?\d+"
     respondent: str = r"R(?:[-_.]?\d+|-[0-9a-z]*\d[0-9a-z]*|-[0-9a-f]{4,}|[0-9a-f]{6,})"
     question: str = r"Q[-_.]?\d+[a-z]?"
-    attempt: str = r"[RMQ](?:[-_.#](?:[\wxX?.…]*\d[\w.-]*|[xXoOlI?.…_-]*)|\d[\w.-]*)"
-    """Tokens that mean to be an id and match none of the patterns above: malformed."""
+    attempt: str | None = None
+    """Tokens that mean to be an id and match none of the patterns above: malformed. By default
+    those that begin like an id of these patterns and go on with a separator or a figure."""
     brackets: tuple[str, ...] = ("[]", "【】", "［］", "〔〕")
     """Pairs, opening half first; a half can be several characters: ``{{}}``."""
     parentheses: bool = True
@@ -119,6 +120,23 @@ def identifier(found: Any) -> str:
     return str(found.group("id") if "id" in named and found.group("id") else found.group())
 
 
+def attempt_of(patterns: Iterable[str]) -> str:
+    """A pattern of tokens that mean to be an id of one of ``patterns`` and are none.
+
+    They begin with its letters, or with the first three of a longer word, and go on with a
+    separator or a figure: ``verbatm_19`` and ``verbatim_`` for ``verbatim_\\d+``. A pattern that
+    begins with no letter has none.
+    """
+    begun = (re.match(r"(?:\(\?[:P]?(?:<\w+>)?|\()*([^\W\d_]+)", pattern) for pattern in patterns)
+    starts = []
+    for letters in dict.fromkeys(found.group(1).lower() for found in begun if found):
+        rest = rf"\w{{0,{len(letters)}}}?" if len(letters) > 3 else ""
+        starts.append(re.escape(letters[:3]) + rest)
+    if not starts:
+        return r"[^\s\S]"
+    return rf"(?:{'|'.join(starts)})(?:[-_.#](?:[\w?.…]*\d[\w.-]*|[xXoOlI?.…_-]*)|\d[\w.-]*)"
+
+
 def compile_grammar(config: CitationsConfig) -> Grammar:
     """The grammar that ``config`` describes.
 
@@ -126,7 +144,8 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
         UsageError: a pattern is no regular expression RE2 accepts, or the parser is not found.
     """
     written = {f"kinds.{name}": kind.pattern for name, kind in config.kinds.items()}
-    written |= {name: getattr(config, name) for name in (*KINDS, "attempt")}
+    written |= {name: getattr(config, name) for name in KINDS}
+    written["attempt"] = config.attempt or attempt_of(getattr(config, name) for name in KINDS)
     compiled = {}
     options = re2.Options()
     options.log_errors = False

@@ -194,15 +194,19 @@ def demo(open: bool = False) -> ExitCode:
     """Audit the demonstration's answers, offline and free.
 
     132 answers of an invented assistant over three bilingual surveys. They are copied to
-    snapshots/demo, where every other command can use them.
+    snapshots/demo, where every other command can use them; in a configured project to
+    .ancrage/demo, and checked without its configuration.
     """
     import shutil
     from pathlib import Path
 
     from ancrage.cli.experiment import experiment
+    from ancrage.config import load
     from ancrage.report.terminal import console
     from ancrage.setup.demonstration import demonstration
 
+    if load().path:
+        return _demo_apart(Path(".ancrage", "demo"), open=open)
     place = Path("snapshots", "demo")
     if not place.exists():
         shutil.copytree(demonstration(), place)
@@ -213,6 +217,24 @@ def demo(open: bool = False) -> ExitCode:
 
         report.function(open=True, worst=0)
     return ended or ExitCode.OK
+
+
+def _demo_apart(home: "Path", *, open: bool) -> ExitCode:
+    """The demonstration by its own grammar, among none of the project's runs."""
+    import webbrowser
+
+    from ancrage.api import audit
+    from ancrage.cli.reporting import print_run
+    from ancrage.config import Config
+    from ancrage.report.terminal import console
+    from ancrage.setup.demonstration import demonstration
+
+    run = audit(demonstration(), root=home / "runs", config=Config(None, {}))
+    print_run(run.folder)
+    console().print(f"\nNext: {called(f'show bank-024 {run.folder.path}')}", soft_wrap=True)
+    if open:
+        webbrowser.open((run.folder.path / "report.html").resolve().as_uri())
+    return ExitCode.OK
 
 
 tasks = (init, doctor, demo)
