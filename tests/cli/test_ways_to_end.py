@@ -194,7 +194,6 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
         (("snapshot", "--source", "a.jsonl", "--studies", "m.jsonl", "--out", "t"), 4, "t"),
         (("experiment", "--snapshot", "s", "--run-name", "new"), 4, "scores.jsonl"),
         (("experiment", "--snapshot", "s", "--run-name", "new"), 0, "runs/new/manifest.json"),
-        (("report", "r"), 4, "runs/r/report.html"),
         (("export", "r", "--out", "r.csv"), 0, "r.csv"),
         (("compare", "r", "r", "--html", "c.html"), 4, "c.html"),
     ],
