@@ -14,7 +14,7 @@ def test_lines_that_read_what_was_not_read(tmp_path: Path) -> None:
     texts = [ODD, ODD, "On le dit {M-0034}.", "Je ne sais pas.", ""]
     snapshot(tmp_path / "snapshots" / "s", [case(text, id=f"c{n}") for n, text in enumerate(texts)])
     text = run("experiment", "--run-name", "r", "--judges", "none", cwd=tmp_path).stdout
-    assert "Nothing was read in 3 answers" in text
+    assert "No citation was read in 3 answers" in text
     assert "<tag" in text
     assert "{…} (1)." in " ".join(text.split())
     _, _, after = text.partition("These lines of evals.toml would read them:\n")

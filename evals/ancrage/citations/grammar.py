@@ -127,9 +127,12 @@ def attempt_of(patterns: Iterable[str]) -> str:
     separator or a figure: ``verbatm_19`` and ``verbatim_`` for ``verbatim_\\d+``. A pattern that
     begins with no letter has none.
     """
-    begun = (re.match(r"(?:\(\?[:P]?(?:<\w+>)?|\()*([^\W\d_]+)", pattern) for pattern in patterns)
+    begun = []
+    for pattern in patterns:
+        head = re.split(r"\\[dw]|\[", re.sub(r"^\(\?[a-z]+\)", "", pattern))[0]
+        begun += re.findall(r"(?:^|[|(]|\?:|\?P<\w+>)([^\W\d_]+)", head)
     starts = []
-    for letters in dict.fromkeys(found.group(1).lower() for found in begun if found):
+    for letters in dict.fromkeys(word.lower() for word in begun):
         rest = rf"\w{{0,{len(letters)}}}?" if len(letters) > 3 else ""
         starts.append(re.escape(letters[:3]) + rest)
     if not starts:

@@ -77,8 +77,7 @@ def _counted(
 
 def _silent(sides: tuple[Group, Group], cases: Sequence[str], units: Units | None) -> AnchorChange:
     before, after = (
-        _table(side, cases, lambda answer: float(not (answer.citations or answer.quotes)))
-        for side in sides
+        _table(side, cases, lambda answer: float(not answer.citations)) for side in sides
     )
     first, second = (float(shares(table).sum()) for table in (before, after))
     collapsed = second - first > SILENT * len(cases) and _beyond_chance(before, after, units)

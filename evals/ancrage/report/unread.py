@@ -1,4 +1,4 @@
-"""Answers in which nothing was read, while marks that look like citations stand in them."""
+"""Answers in which no citation was read, while marks that look like citations stand in them."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class Unread:
     def add(self, item: Item) -> None:
         """Count ``item`` if it is one of them."""
         anchors = item.anchors
-        if anchors is None or anchors.citations or anchors.quotes or not anchors.unrecognised:
+        if anchors is None or anchors.citations or not anchors.unrecognised:
             return
         self.answers += 1
         self.shapes.update(anchors.unrecognised)
@@ -43,7 +43,7 @@ class Unread:
         shapes = ", ".join(f"{shape} ({count})" for shape, count in self.shapes.most_common())
         noun = "answer" if self.answers == 1 else "answers"
         return (
-            f"nothing was read in {self.answers} {noun}, while marks that look like citations "
+            f"no citation was read in {self.answers} {noun}, while marks that look like citations "
             f"or quotes stand there: {shapes}."
         )
 

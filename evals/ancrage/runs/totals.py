@@ -58,9 +58,9 @@ class AnchorSummary(Frozen):
     read: int = 0
     """Those of them whose reading the record holds."""
     silent: int = 0
-    """Answers read that cite nothing and quote nothing."""
+    """Answers read that cite nothing."""
     perfect: int = 0
-    """Answers that cite or quote something, scored by every code check, with no finding."""
+    """Answers that cite something, scored by every code check, with no finding."""
     citations: int = 0
     references: int = 0
     messages: int = 0
@@ -74,7 +74,7 @@ class AnchorSummary(Frozen):
     unrecognised: dict[str, int] = {}
     """Marks that look like citations or quotes and were not read, by shape."""
     unread_answers: int = 0
-    """Answers in which nothing was read while such marks stand there."""
+    """Answers in which no citation was read while such marks stand there."""
 
 
 @dataclass
@@ -94,17 +94,17 @@ class _Anchors:
     unrecognised: Counter[str] = field(default_factory=Counter)
 
     def add(self, anchors: Anchors, clean: bool) -> None:
-        read = bool(anchors.citations or anchors.quotes)
+        cites = bool(anchors.citations)
         self.plain.update(
             read=1,
-            silent=not read,
-            perfect=read and clean,
+            silent=not cites,
+            perfect=cites and clean,
             citations=anchors.citations,
             references=anchors.references,
             messages=anchors.messages,
             quotes=len(anchors.quotes),
             held=anchors.held,
-            unread_answers=bool(not read and anchors.unrecognised),
+            unread_answers=bool(not cites and anchors.unrecognised),
         )
         self.unrecognised.update(anchors.unrecognised)
         for quote in anchors.quotes:

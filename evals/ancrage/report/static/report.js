@@ -65,7 +65,7 @@
     if (show === "findings" && !has) return false;
     if (show === "unscored" && !open) return false;
     if (show === "clear" && (has || open || row.state !== "ok")) return false;
-    if (show === "silent" && !(row.anchors && row.anchors[0] + row.anchors[1] === 0)) return false;
+    if (show === "silent" && !(row.anchors && row.anchors[0] === 0)) return false;
     if (view.fails && !row.fails.includes(view.fails)) return false;
     if (view.why && !row.why.includes(Number(view.why) - 1)) return false;
     if (view.state && row.state !== view.state) return false;
