@@ -23,7 +23,7 @@ def test_lines_that_read_what_was_not_read(tmp_path: Path) -> None:
     (tmp_path / "evals.toml").write_text(configuration, encoding="utf-8")
     assert tomllib.loads(configuration)["citations"]["tags"] == ["msg"]
     page = run("report", "r", "--html", "-", cwd=tmp_path).stdout
-    assert "nothing was read in 3 answers" in page
+    assert "no citation was read in 3 answers" in page
     assert "tags = [&#34;msg&#34;]" in page
 
     run("experiment", "--run-name", "again", "--judges", "none", cwd=tmp_path)
