@@ -17,6 +17,12 @@ def called(words: str) -> str:
     return _prefix + (words if _prefix != "ancrage " else words.replace(" --run ", " "))
 
 
+def under_ancrage() -> None:
+    """From now on, name commands as the console command does."""
+    global _prefix
+    _prefix = "ancrage "
+
+
 def under_invoke(command: str) -> None:
     """From now on, name commands as Invoke does; ``command`` is the one under way."""
     global _prefix

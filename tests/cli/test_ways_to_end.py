@@ -103,7 +103,13 @@ def test_without_configuration_or_data_it_says_what_is_missing(name: str, tmp_pa
         assert ended.stderr.startswith(f"{name}: ")
 
 
-ALONE: dict[str, tuple[int, ...]] = {"demo": (0,), "doctor": (0,), "plan": (0,), "prove": (0, 2)}
+ALONE: dict[str, tuple[int, ...]] = {
+    "demo": (0,),
+    "doctor": (0,),
+    "init": (3,),
+    "plan": (0,),
+    "prove": (0, 2),
+}
 """Commands that have something to say of an empty folder, with their exit statuses."""
 
 

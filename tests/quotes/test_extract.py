@@ -139,3 +139,8 @@ def test_hostile_input_is_read_in_linear_time(piece: str) -> None:
     """Would take minutes if the parser looked back or ahead without bound."""
     text = "« " + piece * (150_000 // len(piece))
     assert len(parse_quotes(text).quotes) <= len(text)
+
+
+def test_a_pair_of_single_marks_is_not_crossed() -> None:
+    assert [quote.family for quote in extract_quotes("‘“’\"")] == ["‘’"]
+    assert [quote.family for quote in extract_quotes("“‘\" 5’")] == ["“\""]

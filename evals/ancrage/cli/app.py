@@ -20,6 +20,7 @@ from ancrage.cli.shield import (
     take_no_more_interrupts,
 )
 from ancrage.errors import ExitCode, UsageError
+from ancrage.program import under_ancrage
 
 _HELP = ("-h", "--help")
 _LEAST_WIDTH, _MOST_WIDTH = 40, 100
@@ -27,6 +28,7 @@ _LEAST_WIDTH, _MOST_WIDTH = 40, 100
 
 def main() -> None:
     """Run the command line; modules that the configuration names may lie in this very folder."""
+    under_ancrage()
     prepare_streams()
     stop_at_once_when_asked_twice()
     if "" not in sys.path:

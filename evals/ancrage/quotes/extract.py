@@ -214,7 +214,11 @@ def _weak_pairs(
                 level.facing.append(mark.at)
         elif mark.character == '"':
             if level.facing and not mark.opens and not mark.after_digit:
-                pairs[level.facing.pop()] = mark.at
+                left_mark = level.facing.pop()
+                pairs[left_mark] = mark.at
+                for singles in (level.curly, level.straight):
+                    while singles and singles[-1].at > left_mark:
+                        singles.pop()
                 continue
             opened = level.opener if level.opener and level.opener.character == '"' else None
             if opened and _closes_straight(mark, following):
@@ -268,6 +272,8 @@ def _pair_single(
         pairs[start] = mark.at
         while other and other[-1].at > start:
             other.pop()
+        while level.facing and level.facing[-1] > start:
+            level.facing.pop()
     elif mark.opens and mark.character != "’" and not _CLIPPED.match(text, mark.at + 1):
         same.append(mark)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ancrage.abstention.detect import detect
+from ancrage.abstention.detect import DEFLECTIONS, REFUSALS, detect
 from ancrage.claims import Claim, extract_claims
 from ancrage.domain import JsonValue, Usage
 from ancrage.evaluator import Subject
@@ -43,9 +43,10 @@ class Extractor(Protocol):
 
 def claims_of(run: Subject) -> tuple[Claim, ...]:
     """The claims of an output by rules; a recognised abstention makes none."""
-    if detect(run.text, run.case.input.question).abstained:
-        return ()
-    return extract_claims(run.text)
+    read = detect(run.text, run.case.input.question)
+    # Grounds alone, such as what a document is about, may abstain and are claims all the same.
+    refuses = any(clause.kind in (*REFUSALS, *DEFLECTIONS) for clause in read.clauses)
+    return () if read.abstained and refuses else extract_claims(run.text)
 
 
 def rules_version() -> str:
