@@ -142,5 +142,5 @@ def test_hostile_input_is_read_in_linear_time(piece: str) -> None:
 
 
 def test_a_pair_of_single_marks_is_not_crossed() -> None:
-    assert [quote.family for quote in extract_quotes("‘“’\"")] == ["‘’"]
-    assert [quote.family for quote in extract_quotes("“‘\" 5’")] == ["“\""]
+    assert [quote.family for quote in extract_quotes('‘“’"')] == ["‘’"]
+    assert [quote.family for quote in extract_quotes('“‘" 5’')] == ['“"']
