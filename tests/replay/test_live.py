@@ -29,7 +29,7 @@ def test_a_live_model_is_replayed_and_every_output_accounted_for(api: str, workp
     outputs = {output.case_id: output for output in folder.outputs()}
     assert set(outputs) == {case.id for case in cases}
     states = Counter(output.state for output in outputs.values())
-    assert code == (3 if states[OutputState.FAILED] else 0), out
+    assert code == (0 if states[OutputState.OK] == 3 else 3), out  # [replay] min_answered is .9
     assert sum(folder.run.counts[str(state)] for state in states) == folder.run.counts["cases"] == 3
     assert states[OutputState.FAILED] < 3, [output.reason for output in outputs.values()]
     for output in outputs.values():
