@@ -37,12 +37,6 @@ class IncompleteError(AncrageError):
     exit_code = ExitCode.INCOMPLETE
 
 
-class GateError(AncrageError):
-    """Complete work whose figures fall short of what was asked."""
-
-    exit_code = ExitCode.BELOW_GATE
-
-
 _PLAIN = {"extra_forbidden": "is no field of it", "missing": "is missing"}
 """What pydantic calls by its own names."""
 

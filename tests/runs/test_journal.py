@@ -5,7 +5,8 @@ import pytest
 
 from ancrage.domain import Output, OutputState
 from ancrage.errors import IncompleteError, UsageError
-from ancrage.runs.journal import Journal, read, read_latest
+from ancrage.files import Index
+from ancrage.runs.journal import Journal, read
 
 
 def _output(case_id: str, state: OutputState = OutputState.OK) -> Output:
@@ -60,7 +61,7 @@ def test_the_last_entry_of_a_case_counts(tmp_path: Path) -> None:
         journal.append(_output("a", OutputState.FAILED))
         journal.append(_output("b"))
         journal.append(_output("a"))
-    latest = list(read_latest(path, Output))
+    latest = list(Index(path, Output).values())
     assert [(each.case_id, each.state) for each in latest] == [("b", "ok"), ("a", "ok")]
 
 

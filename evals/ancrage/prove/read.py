@@ -1,9 +1,10 @@
 """Take an answer apart at the quotes that cite one message each."""
 
 from collections import Counter
+from collections.abc import Mapping
 
+from ancrage.citations import QuotedPassage
 from ancrage.domain import Case, Output
-from ancrage.evaluator import Subject
 from ancrage.prove.model import Draft, Place, Unit
 from ancrage.quotes.language import detect
 from ancrage.studies import Studies
@@ -19,9 +20,11 @@ def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
     source = subject.source
     if source is None:
         return None
+    quotes = subject.citations.quotes
+    users = Counter((own.start, own.end) for quote in quotes for own in quote.citations)
     units, places = [], []
-    for quote in subject.citations.quotes:
-        owner = _owner(subject, quote.start)
+    for quote in quotes:
+        owner = _owner(subject.text, quote, users)
         if owner is None or "\n" in quote.text:
             continue
         citation, message_id = owner
@@ -39,19 +42,18 @@ def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
     return Draft(case, source, subject.text, tuple(units), tuple(places), language)
 
 
-def _owner(subject: Subject, start: int) -> tuple[tuple[int, int, str], str] | None:
-    """The bracket that belongs to the quote at ``start`` alone, and the message it cites."""
-    shares = Counter(
-        (citation.start, citation.end)
-        for quote in subject.citations.quotes
-        for citation in quote.citations
-    )
-    quote = next(quote for quote in subject.citations.quotes if quote.start == start)
+def _owner(
+    text: str, quote: QuotedPassage, users: Mapping[tuple[int, int], int]
+) -> tuple[tuple[int, int, str], str] | None:
+    """The bracket that belongs to ``quote`` alone, and the message it cites.
+
+    ``users`` counts the quotes that each bracket belongs to.
+    """
     if len(quote.citations) != 1:
         return None
     (citation,) = quote.citations
-    if shares[citation.start, citation.end] != 1 or len(citation.messages) != 1:
+    if users[citation.start, citation.end] != 1 or len(citation.messages) != 1:
         return None
-    if subject.text[citation.start : citation.end] != citation.text:
+    if text[citation.start : citation.end] != citation.text:
         return None
     return (citation.start, citation.end, citation.text), citation.messages[0].text

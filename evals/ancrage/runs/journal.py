@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 from pydantic import BaseModel
 
 from ancrage.errors import IncompleteError
-from ancrage.files import Index, read_jsonl
+from ancrage.files import read_jsonl
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -76,11 +76,6 @@ def read(path: Path, model: type[M]) -> Iterator[M]:
     """
     if path.exists():
         yield from (entry for _, entry in read_jsonl(path, model, complete=True))
-
-
-def read_latest(path: Path, model: type[M], key: str = "case_id") -> Iterator[M]:
-    """Like ``read``, but only the last entry written for each value of ``key``."""
-    return Index(path, model, key).values()
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel
 
 from ancrage import __version__
 from ancrage.domain import (
@@ -37,6 +39,7 @@ from ancrage.runs.journal import Journal
 if TYPE_CHECKING:
     from ancrage.snapshot import Snapshot
 
+M = TypeVar("M", bound=BaseModel)
 RUNS = Path("runs")
 MANIFEST = "manifest.json"
 LATEST = "latest"
@@ -242,9 +245,9 @@ def create_run(
 
 def list_runs(root: Path = RUNS) -> list[RunFolder]:
     """Every run under ``root`` whose manifest can be read, oldest first."""
-    found = [RunFolder(path.parent) for path in root.glob(f"*/{MANIFEST}")]
-    readable = [folder for folder in found if _readable(folder.path / MANIFEST, Run)]
-    return sorted(readable, key=lambda folder: (folder.run.created, folder.path.name))
+    found = ((path.parent, _readable(path, Run)) for path in root.glob(f"*/{MANIFEST}"))
+    readable = [(run.created, path.name, path) for path, run in found if run]
+    return [RunFolder(path) for _, _, path in sorted(readable)]
 
 
 def find_run(reference: str | Path | None = None, root: Path = RUNS) -> RunFolder:
@@ -297,10 +300,9 @@ def _versions() -> dict[str, str]:
     return {**versions, "commit": commit}
 
 
-def _readable(path: Path, model: type[Run] | type[Scoring]) -> bool:
-    """Whether a manifest can be read: a damaged one must not stand in the way of the others."""
+def _readable(path: Path, model: type[M]) -> M | None:
+    """A manifest; None for one that is damaged, which must not stand in the way of the others."""
     try:
-        read_model(path, model)
+        return read_model(path, model)
     except UsageError:
-        return False
-    return True
+        return None
