@@ -17,7 +17,7 @@ from scipy.special import expit, stdtr
 from scipy.stats import norm
 
 from ancrage.compare.gate import Outcome, decide
-from ancrage.compare.growing import look
+from ancrage.compare.looks import look
 from ancrage.compare.pairing import ALIKE
 from ancrage.compare.policy import Policy
 from ancrage.compare.results import Mode, Origin, Results

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ancrage.citations.model import QuotedPassage
 from ancrage.citations.unrecognised import unrecognised
 from ancrage.domain import Anchors, Passage, QuoteRecord
-from ancrage.quotes import Verdict, canonical, find_passage
+from ancrage.quotes import QuoteVerdict, canonical, find_passage
 from ancrage.quotes.distortion import Distortion
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ _AROUND = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class QuoteReading:
     """A quote of an answer and what it was held against."""
 
     quote: QuotedPassage
     cited: tuple[str, ...] = ()
     """The messages given to it, those that exist."""
-    verdict: Verdict | None = None
+    verdict: QuoteVerdict | None = None
     """None where it was held against nothing."""
     distortion: Distortion | None = None
     """What its cut left out or changed, where its words are verbatim."""
@@ -43,12 +43,12 @@ class Reading:
         return self.verdict.diagnosis if self.verdict else None
 
 
-def read(subject: "Subject") -> tuple[Reading, ...]:
+def read(subject: "Subject") -> tuple[QuoteReading, ...]:
     """Each quote of the answer, in order, held against what it cites."""
     quotes = subject.citations.quotes
     source = subject.source
     if source is None:
-        return tuple(Reading(quote) for quote in quotes if quote.mention is None)
+        return tuple(QuoteReading(quote) for quote in quotes if quote.mention is None)
     readings = (
         _read(subject, source, quote, sentence_around(subject.text, quotes, index))
         for index, quote in enumerate(quotes)
@@ -59,24 +59,24 @@ def read(subject: "Subject") -> tuple[Reading, ...]:
 
 def _read(
     subject: "Subject", source: "IndexedStudy", quote: QuotedPassage, around: str
-) -> Reading | None:
+) -> QuoteReading | None:
     cited = tuple(source.cited(quote))
     if not cited:
-        return Reading(quote)
+        return QuoteReading(quote)
     index, words = source.quotes, quote.text
     verdict = _in_every(source, quote)
     if verdict.passed:
-        return Reading(quote, cited, verdict, index.distorted(words, verdict, around))
+        return QuoteReading(quote, cited, verdict, index.distorted(words, verdict, around))
     if verdict.diagnosis != "elsewhere" and (loose := index.loosely(words, cited, around)):
-        return Reading(quote, cited, *loose)
+        return QuoteReading(quote, cited, *loose)
     if stands_in_questionnaire(subject, words):
         return None
     if quote.family == "—" and verdict.diagnosis in ("absent", "translated"):
         return None  # a line that begins with a dash and says what the message says
-    return Reading(quote, cited, verdict)
+    return QuoteReading(quote, cited, verdict)
 
 
-def _in_every(source: "IndexedStudy", quote: QuotedPassage) -> Verdict:
+def _in_every(source: "IndexedStudy", quote: QuotedPassage) -> QuoteVerdict:
     """The verdict on a quote: it stands in one of the messages of each bracket that is its own."""
     brackets = [
         [message.id for token in citation.messages if (message := source.message(token.text))]
@@ -139,7 +139,9 @@ def anchors(subject: "Subject") -> Anchors:
     )
 
 
-def _record(subject: "Subject", source: "IndexedStudy | None", reading: Reading) -> QuoteRecord:
+def _record(
+    subject: "Subject", source: "IndexedStudy | None", reading: QuoteReading
+) -> QuoteRecord:
     quote, verdict = reading.quote, reading.verdict
     passage = None
     if reading.distortion and source and verdict and verdict.source_id:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from ancrage.domain import Case, Evaluation, FailureMode, Output
 
 if TYPE_CHECKING:
-    from ancrage.anchors import Reading
+    from ancrage.anchors import QuoteReading
     from ancrage.citations import Citations, Grammar
     from ancrage.studies import IndexedStudy
 
@@ -36,7 +36,7 @@ class Subject:
         return parse(self.text, self.grammar)
 
     @cached_property
-    def readings(self) -> "tuple[Reading, ...]":
+    def readings(self) -> "tuple[QuoteReading, ...]":
         """The quotes of the answer held against what they cite, once for all evaluators."""
         from ancrage.anchors import read
 

@@ -10,7 +10,7 @@ from ancrage.config import Config, load
 from ancrage.domain import Case, Message, Output, Passage, Question, Study
 from ancrage.evaluator import Subject
 from ancrage.ids import IdIndex, IdPolicy
-from ancrage.quotes import QuoteIndex, Verdict
+from ancrage.quotes import QuoteIndex, QuoteVerdict
 
 if TYPE_CHECKING:
     from ancrage.snapshot import Snapshot
@@ -49,7 +49,7 @@ class IndexedStudy:
         found = (self.message(token.text) for each in quote.citations for token in each.messages)
         return [message.id for message in found if message]
 
-    def passage(self, verdict: Verdict) -> Passage | None:
+    def passage(self, verdict: QuoteVerdict) -> Passage | None:
         """The part of a message that a verdict is about; None when it is about no part."""
         held = self.message(verdict.source_id) if verdict.source_id else None
         if not held or verdict.source_start is None or verdict.source_end is None:

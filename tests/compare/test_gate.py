@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from ancrage.compare.baseline import read_baseline, write_baseline
 from ancrage.compare.gate import Decision, Outcome, decide
-from ancrage.compare.growing import dispatch_order, in_dispatch_order, look
+from ancrage.compare.looks import dispatch_order, in_dispatch_order, look
 from ancrage.compare.policy import Ignore, Policy, load_policy
 from ancrage.compare.results import Anchoring, Results
 from ancrage.config import Config

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ancrage.compare.model import Verdict
+from ancrage.compare.model import ChangeVerdict
 from ancrage.compare.paired import compare
 from ancrage.compare.results import Results
 from ancrage.domain import RunState
@@ -45,15 +45,15 @@ def test_a_planted_regression_is_worse_and_names_its_cases() -> None:
     before, after = [0.0] * 100, [1.0] * 12 + [0.0] * 88
     found = compare((results({"x": before, "y": before}),), (results({"x": after, "y": before}),))
     x, y = found.modes
-    assert x.verdict is Verdict.WORSE
+    assert x.verdict is ChangeVerdict.WORSE
     assert x.worse == tuple(f"c{at:03d}" for at in range(12))
     assert x.interval.low > 0
-    assert y.verdict is Verdict.UNCHANGED
+    assert y.verdict is ChangeVerdict.UNCHANGED
     # Nothing moved in y: it does not weaken the evidence on x.
     assert x.adjusted_p == x.p_value
     assert found.newly_failing == x.worse
     reverse = compare((results({"x": after}),), (results({"x": before}),)).modes[0]
-    assert reverse.verdict is Verdict.BETTER
+    assert reverse.verdict is ChangeVerdict.BETTER
     assert reverse.better == x.worse
 
 
@@ -61,7 +61,7 @@ def test_five_changes_one_way_are_too_few_to_tell() -> None:
     found = compare((results({"x": [0.0] * 60}),), (results({"x": [1.0] * 5 + [0.0] * 55}),)).modes[
         0
     ]
-    assert found.verdict is Verdict.TOO_FEW
+    assert found.verdict is ChangeVerdict.TOO_FEW
     assert found.detectable is not None
     assert found.detectable > 5 / 60
 
@@ -75,8 +75,8 @@ def test_one_study_that_breaks_is_one_unit() -> None:
     assert clustered.clustered
     assert clustered.clusters == 10
     assert clustered.modes[0].units == 1
-    assert clustered.modes[0].verdict is Verdict.TOO_FEW
-    assert compare(first, second, cluster="case").modes[0].verdict is Verdict.WORSE
+    assert clustered.modes[0].verdict is ChangeVerdict.TOO_FEW
+    assert compare(first, second, cluster="case").modes[0].verdict is ChangeVerdict.WORSE
 
 
 def test_few_studies_are_said_and_cases_become_the_units() -> None:
@@ -101,7 +101,7 @@ def test_unscored_cases_bound_the_difference() -> None:
 
 def test_all_unscored_is_not_compared() -> None:
     found = compare((results({"x": [0.0, 1.0]}),), (results({"x": [None, None]}),)).modes[0]
-    assert found.verdict is Verdict.NOT_COMPARED
+    assert found.verdict is ChangeVerdict.NOT_COMPARED
     assert found.difference is None
     assert found.second.rate is None
     assert found.bounds == pytest.approx((-0.5, 0.5))
@@ -110,7 +110,7 @@ def test_all_unscored_is_not_compared() -> None:
 def test_other_evaluator_versions_are_not_compared() -> None:
     first, second = results({"x": [0.0] * 50}), results({"x": [1.0] * 50}, version="2")
     found = compare((first,), (second,)).modes[0]
-    assert found.verdict is Verdict.NOT_COMPARED
+    assert found.verdict is ChangeVerdict.NOT_COMPARED
     assert found.problem is not None
     assert "check_x 1" in found.problem
     assert "check_x 2" in found.problem
@@ -152,13 +152,13 @@ def test_ignored_cases_are_left_out_and_counted() -> None:
     found = compare((results({"x": before}),), (results({"x": after}),), ignored=ignored).modes[0]
     assert found.ignored == 8
     assert found.second.cases == 32
-    assert found.verdict is Verdict.UNCHANGED
+    assert found.verdict is ChangeVerdict.UNCHANGED
 
 
 def test_no_case_in_common() -> None:
     found = compare((results({"x": []}),), (results({"x": []}),))
     assert found.cases == 0
-    assert found.modes[0].verdict is Verdict.NOT_COMPARED
+    assert found.modes[0].verdict is ChangeVerdict.NOT_COMPARED
 
 
 def _times(n: int, *repeats: float | None) -> list[list[float | None]]:
@@ -199,7 +199,7 @@ def test_repeats_are_averaged_by_case_and_compared() -> None:
     )
     found = compare(first, second).modes[0]
     assert found.difference == pytest.approx(10 / 30)
-    assert found.verdict is Verdict.WORSE
+    assert found.verdict is ChangeVerdict.WORSE
     assert len(found.worse) == 12
     assert found.worse[:8] == tuple(f"c{at:03d}" for at in range(8))
     single = compare((results({"x": [0.0] * 30}),), second).modes[0]
@@ -242,9 +242,9 @@ def test_would_show_and_too_few_know_the_other_modes() -> None:
     before, after = [0.0] * 40, [1.0] * 6 + [0.0] * 34
     alone = compare((results({"x": before}),), (results({"x": after}),)).modes[0]
     both = compare((results({"x": before, "y": before}),), (results({"x": after, "y": after}),))
-    assert alone.verdict is Verdict.WORSE
+    assert alone.verdict is ChangeVerdict.WORSE
     assert both.modes[0].adjusted_p == pytest.approx(2 * 2**-5)
-    assert [mode.verdict for mode in both.modes] == [Verdict.TOO_FEW] * 2
+    assert [mode.verdict for mode in both.modes] == [ChangeVerdict.TOO_FEW] * 2
     assert alone.detectable is not None
     assert both.modes[0].detectable is not None
     assert both.modes[0].detectable > alone.detectable

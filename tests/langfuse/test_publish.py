@@ -18,7 +18,7 @@ from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt, load_receipt, write_receipt
 from ancrage.langfuse.scores import ScoreBody
-from ancrage.langfuse.target import Place
+from ancrage.langfuse.target import TracePlace
 from ancrage.runs import (
     RunFolder,
     RunView,
@@ -491,7 +491,7 @@ async def test_an_annotation_queue_holds_the_answers_once(
 ) -> None:
     publish(link(), run, NAME)
     view = RunView(run)
-    places = [Place(trace_id="t", observation_id=f"o{n}") for n in range(3)]
+    places = [TracePlace(trace_id="t", observation_id=f"o{n}") for n in range(3)]
     assert make_queue(link(), "à relire", view.modes, places[:2]) == 2
     assert make_queue(link(), "à relire", view.modes, places) == 1
     (queue,) = server.store.queues.values()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ancrage.quotes import QuoteIndex, Verdict
+from ancrage.quotes import QuoteIndex, QuoteVerdict
 
 MESSAGES = {
     "M-0001": "Je ne suis pas content du délai, on attend 15 jours alors que Karim avait promis 3.",
@@ -23,7 +23,7 @@ def index() -> QuoteIndex:
     return QuoteIndex(MESSAGES.items(), {"M-0001": "fr", "M-0002": "en"})
 
 
-def part(verdict: Verdict) -> str:
+def part(verdict: QuoteVerdict) -> str:
     assert verdict.source_id is not None
     assert verdict.source_start is not None
     assert verdict.source_end is not None

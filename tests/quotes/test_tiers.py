@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ancrage.quotes import QuoteIndex, Tier, find_passage
+from ancrage.quotes import QuoteIndex, QuoteTier, find_passage
 from tests.quotes.generators import messages
 
 MESSAGE = (
@@ -136,7 +136,7 @@ def test_a_fair_cut_passes(quote: str, message: str) -> None:
 def test_a_literal_ellipsis_is_tried_before_an_elision() -> None:
     match = find_passage("bof… rien de plus", "bof... rien de plus")
     assert match is not None
-    assert match.tier == Tier.TYPOGRAPHIC
+    assert match.tier == QuoteTier.TYPOGRAPHIC
 
 
 def test_the_gap_of_an_elision_is_bounded() -> None:
@@ -214,7 +214,7 @@ def test_any_run_of_words_is_exact(message: str, data: st.DataObject) -> None:
     assume(any(character.isalnum() for character in quote))
     match = find_passage(quote, message)
     assert match is not None
-    assert match.tier == Tier.EXACT
+    assert match.tier == QuoteTier.EXACT
     assert message[match.start : match.end] == quote
 
 

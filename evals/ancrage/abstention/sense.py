@@ -17,7 +17,7 @@ from ancrage.claims import Agreement, Claim, compare_figures, extract_claims
 from ancrage.claims.figures import figures
 from ancrage.claims.lexicon import LEXICON
 from ancrage.claims.markup import plain
-from ancrage.claims.readings import Figure, Reading
+from ancrage.claims.readings import Figure, FigureReading
 from ancrage.claims.terms import Terms, concept, terms
 
 _COVERED, _BARE = 0.6, 0.34
@@ -86,7 +86,7 @@ def same_figure(mine: Figure, its: Figure) -> bool:
     return any(_meet(a, b) for a in mine.readings for b in its.readings)
 
 
-def _meet(mine: Reading, its: Reading) -> bool:
+def _meet(mine: FigureReading, its: FigureReading) -> bool:
     if mine.point is not None and its.point is not None:
         return mine.low <= its.point <= mine.high or its.low <= mine.point <= its.high
     if mine.point is not None:
@@ -101,7 +101,7 @@ def _meet(mine: Reading, its: Reading) -> bool:
     )
 
 
-def _bounds(bound: Reading, exact: Reading) -> bool:
+def _bounds(bound: FigureReading, exact: FigureReading) -> bool:
     """Whether a range holds a stated value, and, where it is open, ends at it."""
     if exact.point is None or not bound.low <= exact.point <= bound.high:
         return False

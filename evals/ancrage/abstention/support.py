@@ -26,7 +26,7 @@ class Cause(StrEnum):
     UNVERIFIED = "verifier failed"
 
 
-class Verdict(NamedTuple):
+class AnswerVerdict(NamedTuple):
     """``right`` is None where it cannot be told; ``cause`` is set whenever it is not true."""
 
     right: bool | None
@@ -47,7 +47,7 @@ class _Open(NamedTuple):
 
 async def judge(
     answer: str, question: str, expected: str, support: str, verifier: Verifier | None = None
-) -> Verdict:
+) -> AnswerVerdict:
     """Whether ``answer`` says ``expected``, and nothing that ``support`` does not hold.
 
     Rules first; ``verifier`` is asked what they leave open, and never overrules them. An empty
@@ -58,7 +58,7 @@ async def judge(
     given = gives_expected(said, expected, question)
     if given.holds is False:
         cause = Cause.CONTRADICTED if given.contradicted else Cause.NOT_GIVEN
-        return Verdict(False, given.reason, cause, answer)
+        return AnswerVerdict(False, given.reason, cause, answer)
     if given.holds is None:
         premise, hypothesis = (f"{question} {text}" for text in (said, expected))
         unsettled.append(_Open(premise, hypothesis, given.reason, Cause.NOT_GIVEN))
@@ -71,26 +71,26 @@ async def judge(
             found = supported(claim.statement, support, known, added=given.holds is True)
             if found.holds is False:
                 cause = Cause.CONTRADICTED if found.contradicted else Cause.ADDED
-                return Verdict(False, found.reason, cause, claim.text)
+                return AnswerVerdict(False, found.reason, cause, claim.text)
             if found.holds is None:
                 unsettled.append(_Open(support, claim.statement, found.reason, Cause.ADDED))
     return await _settled(unsettled, given.reason, verifier)
 
 
-async def _settled(unsettled: list[_Open], reason: str, verifier: Verifier | None) -> Verdict:
+async def _settled(unsettled: list[_Open], reason: str, verifier: Verifier | None) -> AnswerVerdict:
     for question in unsettled:
         if verifier is None:
             why = f"{question.why}; a verifier could tell"
-            return Verdict(None, why, Cause.UNDECIDED, question.hypothesis)
+            return AnswerVerdict(None, why, Cause.UNDECIDED, question.hypothesis)
         checked = await verifier.check(question.premise, question.hypothesis)
         if checked.verdict is None:
-            return Verdict(None, checked.reason, Cause.UNVERIFIED, question.hypothesis)
+            return AnswerVerdict(None, checked.reason, Cause.UNVERIFIED, question.hypothesis)
         if checked.verdict != "supported":
             contradicted = checked.verdict == "contradicted"
             cause = Cause.CONTRADICTED if contradicted else question.cause
-            return Verdict(False, checked.reason, cause, question.hypothesis)
+            return AnswerVerdict(False, checked.reason, cause, question.hypothesis)
         reason = checked.reason
-    return Verdict(True, reason)
+    return AnswerVerdict(True, reason)
 
 
 def _merely(claim: str, expected: str, question: str) -> bool:

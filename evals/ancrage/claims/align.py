@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from ancrage.claims.lexicon import LEXICON
-from ancrage.claims.places import Place
+from ancrage.claims.places import FigureInContext
 from ancrage.claims.terms import concept
 
 _MEASURES = frozenset(f"#{name}" for name in LEXICON["measures"].split())
@@ -21,7 +21,7 @@ _PREFIX = 5
 """Letters that two stems share when they are forms of one word: rénover, rénovation."""
 
 
-def comparable(place: Place, other: Place) -> bool:
+def comparable(place: FigureInContext, other: FigureInContext) -> bool:
     """Whether unit, role, thing counted and names allow the figures to be compared at all."""
     mine, its = place.figure, other.figure
     if mine.unit != its.unit or (its.role and mine.role and mine.role != its.role):
@@ -40,7 +40,7 @@ def comparable(place: Place, other: Place) -> bool:
     )
 
 
-def alignment(place: Place, other: Place, *, only: bool = False) -> float:
+def alignment(place: FigureInContext, other: FigureInContext, *, only: bool = False) -> float:
     """How far two comparable figures are about the same thing, from 0 (not) to about 2.
 
     ``only`` says that no other figure of the context is comparable with the claim's.
@@ -71,7 +71,7 @@ def alignment(place: Place, other: Place, *, only: bool = False) -> float:
     return 0.1 + close + 0.5 * named_close + 0.25 * counted + 0.25 * same_role
 
 
-def counts_a_part(place: Place, other: Place) -> bool:
+def counts_a_part(place: FigureInContext, other: FigureInContext) -> bool:
     """Whether the claim counts some of what the context counts in all: it alone says more."""
     local = undirected(place.nearby.words)
     its_words = undirected(other.nearby.words)
@@ -81,7 +81,10 @@ def counts_a_part(place: Place, other: Place) -> bool:
 
 
 def _no_choice(
-    place: Place, other: Place, local: AbstractSet[str], shared: AbstractSet[str]
+    place: FigureInContext,
+    other: FigureInContext,
+    local: AbstractSet[str],
+    shared: AbstractSet[str],
 ) -> bool:
     """Whether unknown wordings are about the same thing all the same: see the module."""
     named = (place.about.entities | place.about.openers) & _names(other)
@@ -96,13 +99,13 @@ def _no_choice(
     return not (mine_alone and its_alone)
 
 
-def _another_event(place: Place, other: Place) -> bool:
+def _another_event(place: FigureInContext, other: FigureInContext) -> bool:
     """Whether the context counts what happened to things, and the claim, it seems, all of them."""
     happened = _EVENTS & other.nearby.words
     return place.figure.unit == "count" and bool(happened - place.about.words)
 
 
-def _says_more(place: Place, own: AbstractSet[str]) -> bool:
+def _says_more(place: FigureInContext, own: AbstractSet[str]) -> bool:
     """Whether the claim's ``own`` words may name the same event: one in no list, none known."""
     return not _EVENTS & place.about.words and any(not word.startswith("#") for word in own)
 
@@ -122,11 +125,11 @@ def undirected(words: Iterable[str]) -> frozenset[str]:
     return frozenset("#change" if word in ("#rise", "#fall") else word for word in words)
 
 
-def _names(other: Place) -> frozenset[str]:
+def _names(other: FigureInContext) -> frozenset[str]:
     return other.names | other.about.words | other.about.entities | other.about.openers
 
 
-def _counted(place: Place, other: Place) -> float | None:
+def _counted(place: FigureInContext, other: FigureInContext) -> float | None:
     """1 when both figures count the same, 0 when they count nothing, None when that differs.
 
     A figure without a noun counts what the other counts when its sentence speaks of it.

@@ -16,8 +16,8 @@ from enum import StrEnum
 from ancrage.claims.align import alignment, comparable, counts_a_part
 from ancrage.claims.figures import CURRENCIES
 from ancrage.claims.markup import plain
-from ancrage.claims.places import DATES, Known, Place, known, pieces, places
-from ancrage.claims.readings import Figure, Reading
+from ancrage.claims.places import DATES, FigureInContext, Known, known, pieces, places
+from ancrage.claims.readings import Figure, FigureReading
 from ancrage.domain import Frozen
 from ancrage.fingerprint import code_version
 
@@ -65,7 +65,7 @@ def compare_figures(claim: str, context: str) -> Comparison:
     return results[0]
 
 
-def _judge(place: Place, asked: Sequence[Place], stated: Known) -> Comparison:
+def _judge(place: FigureInContext, asked: Sequence[FigureInContext], stated: Known) -> Comparison:
     claimed = place.figure
     rivals = [other for other in stated.of(claimed.unit) if comparable(place, other)]
     only = len(rivals) == 1
@@ -95,7 +95,7 @@ def _judge(place: Place, asked: Sequence[Place], stated: Known) -> Comparison:
     raise AssertionError("unreachable")
 
 
-def _stands(place: Place, other: Place, stated: Known) -> bool:
+def _stands(place: FigureInContext, other: FigureInContext, stated: Known) -> bool:
     """Whether the context has the claim's figure somewhere, whatever it is about there; but for
     the other end of the very change that ``other`` is an end of."""
     claimed = place.figure
@@ -112,7 +112,7 @@ def _stands(place: Place, other: Place, stated: Known) -> bool:
     )
 
 
-def _other_currency(place: Place, stated: Known) -> Comparison | None:
+def _other_currency(place: FigureInContext, stated: Known) -> Comparison | None:
     """The same amount in another currency contradicts; any other may be a conversion."""
     claimed = place.figure
     if claimed.unit not in CURRENCIES:
@@ -130,7 +130,9 @@ def _other_currency(place: Place, stated: Known) -> Comparison | None:
     return None
 
 
-def _nothing_at_that_time(place: Place, aligned: Sequence[tuple[float, Place]]) -> Comparison:
+def _nothing_at_that_time(
+    place: FigureInContext, aligned: Sequence[tuple[float, FigureInContext]]
+) -> Comparison:
     """The figure is known for other dates only: the date is wrong if the value is the same."""
     return Comparison(
         verdict=Agreement.NOT_COMPARABLE,
@@ -142,7 +144,7 @@ def _nothing_at_that_time(place: Place, aligned: Sequence[tuple[float, Place]]) 
 
 
 def _said(
-    verdict: Agreement, claimed: Figure, other: Place | None, opposed: bool = False
+    verdict: Agreement, claimed: Figure, other: FigureInContext | None, opposed: bool = False
 ) -> Comparison:
     mine = claimed.text
     if other is None:
@@ -159,7 +161,7 @@ def _said(
     )
 
 
-def _dates_clash(place: Place, other: Place) -> bool:
+def _dates_clash(place: FigureInContext, other: FigureInContext) -> bool:
     """Whether two numbers are dated differently; dates themselves are never qualified."""
     if place.figure.unit in DATES or not place.dates or not other.dates:
         return False
@@ -171,7 +173,9 @@ def _dates_clash(place: Place, other: Place) -> bool:
     ) and any(m.unit == i.unit for m in place.dates for i in other.dates)
 
 
-def _dates_the_same(place: Place, other: Place, asked: Sequence[Place], stated: Known) -> bool:
+def _dates_the_same(
+    place: FigureInContext, other: FigureInContext, asked: Sequence[FigureInContext], stated: Known
+) -> bool:
     """Whether the numbers that a claim dates are those that the context dates."""
     dated = [p for p in asked if p.figure.unit not in DATES and place.figure in p.dates]
     return all(
@@ -184,7 +188,7 @@ def _dates_the_same(place: Place, other: Place, asked: Sequence[Place], stated: 
     )
 
 
-def _hold(place: Place, other: Place) -> Agreement:
+def _hold(place: FigureInContext, other: FigureInContext) -> Agreement:
     contrast = place.figure.denied or other.figure.denied
     if not contrast and place.nearby.negated != other.nearby.negated:
         return Agreement.NOT_COMPARABLE
@@ -199,7 +203,7 @@ def _hold(place: Place, other: Place) -> Agreement:
     return Agreement.CONTRADICTS if verdict is Agreement.AGREES else Agreement.AGREES
 
 
-def _opposed(place: Place, other: Place) -> bool:
+def _opposed(place: FigureInContext, other: FigureInContext) -> bool:
     """A rise against a fall."""
     opposed = place.nearby.direction * other.nearby.direction < 0
     return opposed and place.figure.unit not in DATES
@@ -220,14 +224,14 @@ def _compare(mine: Figure, its: Figure) -> Agreement:
     return Agreement.CONTRADICTS
 
 
-def _whole(reading: Reading) -> Reading:
+def _whole(reading: FigureReading) -> FigureReading:
     """A count of things as exactly the whole number it is."""
     if reading.point is None or reading.high - reading.low > 1:
         return reading
-    return Reading(reading.point, reading.point, reading.point)
+    return FigureReading(reading.point, reading.point, reading.point)
 
 
-def _intervals(mine: Reading, its: Reading) -> Agreement:
+def _intervals(mine: FigureReading, its: FigureReading) -> Agreement:
     if mine.bound and mine.bound == its.bound:
         return _bounds(mine, its)
     slack = _slack(mine)
@@ -238,7 +242,7 @@ def _intervals(mine: Reading, its: Reading) -> Agreement:
     return Agreement.NOT_COMPARABLE if _overlap(mine, its) else Agreement.CONTRADICTS
 
 
-def _bounds(mine: Reading, its: Reading) -> Agreement:
+def _bounds(mine: FigureReading, its: FigureReading) -> Agreement:
     """The same bound, or one that is too tight; a looser one follows and is not what is said."""
     if abs(mine.edge - its.edge) <= 1e-5 * max(1.0, abs(its.edge)):
         return Agreement.AGREES
@@ -252,11 +256,11 @@ def _near(bound: float, value: float) -> bool:
     return high <= _FAR * low or high < 10
 
 
-def _slack(reading: Reading) -> float:
+def _slack(reading: FigureReading) -> float:
     return 1e-9 * max(1.0, *(abs(x) for x in (reading.low, reading.high) if abs(x) < 1e300))
 
 
-def _overlap(mine: Reading, its: Reading) -> bool:
+def _overlap(mine: FigureReading, its: FigureReading) -> bool:
     slack = _slack(mine)
     return mine.low < its.high - slack and its.low < mine.high - slack
 

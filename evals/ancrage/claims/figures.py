@@ -9,7 +9,7 @@ from itertools import zip_longest
 from ancrage.claims.dates import Moment, moments
 from ancrage.claims.lexicon import LEXICON
 from ancrage.claims.numerals import SPACES, Numeral, numerals
-from ancrage.claims.readings import Figure, Reading, allowed, exact, place_of, sign_of
+from ancrage.claims.readings import Figure, FigureReading, allowed, exact, place_of, sign_of
 from ancrage.claims.shares import compounds, fractions, ranges, roles, shares
 
 _SCALES = {
@@ -217,7 +217,7 @@ def _number(text: str, number: Numeral) -> Figure:
         rounded = exact(value * multiply, 0.9 * multiply)
     if not sign and not scaled and value == int(value) and value >= 1000 and place_of(value) >= 100:
         half = min(place_of(value) / 2, value * 0.05) * multiply
-        rounded = Reading(value * multiply - half, value * multiply + half)
+        rounded = FigureReading(value * multiply - half, value * multiply + half)
     written = text[start:end].strip()
     return Figure(start, end, written, unit, readings, noun=noun, rounded=rounded, size=multiply)
 
@@ -251,13 +251,13 @@ def _date(text: str, moment: Moment) -> Figure:
         minutes = moment.spans[0][0]
         reading = exact(minutes * 60, 60)
         return Figure(moment.start, moment.end, written, "duration", (reading,), size=60)
-    readings = tuple(Reading(low, high) for low, high in moment.spans)
+    readings = tuple(FigureReading(low, high) for low, high in moment.spans)
     before = text[max(0, moment.start - 20) : moment.start]
     sign = next((s for s, pattern in _DATE_BOUND if pattern.search(before)), "")
     if sign == "<":
-        readings = tuple(Reading(-math.inf, r.low) for r in readings)
+        readings = tuple(FigureReading(-math.inf, r.low) for r in readings)
     if sign == ">":
-        readings = tuple(Reading(r.high, math.inf) for r in readings)
+        readings = tuple(FigureReading(r.high, math.inf) for r in readings)
     return Figure(
         moment.start,
         moment.end,

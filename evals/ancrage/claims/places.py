@@ -15,7 +15,7 @@ from ancrage.claims.terms import Terms, concept, terms
 
 
 @dataclass(frozen=True)
-class Place:
+class FigureInContext:
     """A figure where it stands: its sentence, its clause, and what each is about."""
 
     figure: Figure
@@ -47,26 +47,26 @@ DATES = ("date", "clock", "weekday")
 class Known:
     """The figures of a context, found by unit and by sentence."""
 
-    places: tuple[Place, ...]
+    places: tuple[FigureInContext, ...]
 
-    def of(self, unit: str) -> Sequence[Place]:
+    def of(self, unit: str) -> Sequence[FigureInContext]:
         """Those of one unit."""
         return self._by_unit.get(unit, ())
 
-    def beside(self, place: Place) -> Sequence[Place]:
+    def beside(self, place: FigureInContext) -> Sequence[FigureInContext]:
         """Those of the sentence of one of them."""
         return self._by_sentence[place.sentence]
 
     @cached_property
-    def _by_unit(self) -> dict[str, list[Place]]:
-        found: dict[str, list[Place]] = {}
+    def _by_unit(self) -> dict[str, list[FigureInContext]]:
+        found: dict[str, list[FigureInContext]] = {}
         for place in self.places:
             found.setdefault(place.figure.unit, []).append(place)
         return found
 
     @cached_property
-    def _by_sentence(self) -> dict[str, list[Place]]:
-        found: dict[str, list[Place]] = {}
+    def _by_sentence(self) -> dict[str, list[FigureInContext]]:
+        found: dict[str, list[FigureInContext]] = {}
         for place in self.places:
             found.setdefault(place.sentence, []).append(place)
         return found
@@ -99,9 +99,9 @@ def pieces(sentence: str) -> Iterator[str]:
     yield sentence
 
 
-def places(texts: Iterable[str], *, parts: bool = False) -> list[Place]:
+def places(texts: Iterable[str], *, parts: bool = False) -> list[FigureInContext]:
     """The figures of ``texts``, sentences in a row; ``parts`` as for ``figures``."""
-    places: list[Place] = []
+    places: list[FigureInContext] = []
     names: frozenset[str] = frozenset()
     for text in texts:
         text = text.translate(SPACES)
@@ -118,7 +118,9 @@ def places(texts: Iterable[str], *, parts: bool = False) -> list[Place]:
             near = tuple(f for f in dates if low <= f.start < high) or tuple(
                 f for f in dates if f.start < low and not _figures_between(f, figure, found)
             )
-            places.append(Place(figure, text, about, terms(text[low:high], inside), names, near))
+            places.append(
+                FigureInContext(figure, text, about, terms(text[low:high], inside), names, near)
+            )
     return places
 
 

@@ -8,7 +8,7 @@ from ancrage.claims.lexicon import LEXICON
 
 
 @dataclass(frozen=True)
-class Reading:
+class FigureReading:
     """What a figure allows: any value of the closed interval; ``point`` is the one it states."""
 
     low: float
@@ -35,12 +35,12 @@ class Figure:
     text: str
     unit: str
     """``percent``, ``EUR``, ``length``, ``date``, …; ``count`` when what follows is a noun."""
-    readings: tuple[Reading, ...]
+    readings: tuple[FigureReading, ...]
     noun: str = ""
     """For counts: the word counted."""
     role: str = ""
     """``from`` or ``to`` in a change or a period, ``by`` for the change itself."""
-    rounded: Reading | None = None
+    rounded: FigureReading | None = None
     """A wider reading for numbers that look rounded without saying so, such as 1,200."""
     fields: tuple[int | None, int | None, int | None] = (None, None, None)
     """Year, month and day of a date, where stated."""
@@ -73,9 +73,9 @@ _BEYOND = 1e-6
 """By how much, relatively, "more than 50" excludes 50 itself."""
 
 
-def exact(point: float, step: float) -> Reading:
+def exact(point: float, step: float) -> FigureReading:
     """``point`` to half of its last stated digit, ``step``, on either side."""
-    return Reading(point - step / 2, point + step / 2, point)
+    return FigureReading(point - step / 2, point + step / 2, point)
 
 
 def sign_of(text: str, start: int, end: int) -> str:
@@ -94,7 +94,7 @@ def place_of(value: float) -> float:
     return float(10 ** (len(digits) - len(digits.rstrip("0"))))
 
 
-def allowed(point: float, step: float, place: float, sign: str) -> Reading:
+def allowed(point: float, step: float, place: float, sign: str) -> FigureReading:
     """What ``point`` allows under ``sign``: ≤ ≥ > < bound it, ~ and <~ approximate it.
 
     An approximation reaches to half of the last digit that is not zero (``place``), within 5 to
@@ -104,15 +104,15 @@ def allowed(point: float, step: float, place: float, sign: str) -> Reading:
     slack = max(step / 2, 0.05 * size, min(place / 2, 0.1 * size))
     match sign:
         case "~":
-            return Reading(point - slack, point + slack, point)
+            return FigureReading(point - slack, point + slack, point)
         case "<~":
-            return Reading(point - slack, point + step / 2, point)
+            return FigureReading(point - slack, point + step / 2, point)
         case ">":
-            return Reading(point + _BEYOND * max(1.0, size), math.inf)
+            return FigureReading(point + _BEYOND * max(1.0, size), math.inf)
         case "≥":
-            return Reading(point, math.inf)
+            return FigureReading(point, math.inf)
         case "<":
-            return Reading(-math.inf, point - _BEYOND * max(1.0, size))
+            return FigureReading(-math.inf, point - _BEYOND * max(1.0, size))
         case "≤":
-            return Reading(-math.inf, point)
+            return FigureReading(-math.inf, point)
     return exact(point, step)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ancrage.claims.numerals import SMALL, Numeral, numerals
-from ancrage.claims.readings import Figure, Reading, allowed, exact, sign_of
+from ancrage.claims.readings import Figure, FigureReading, allowed, exact, sign_of
 
 _CHANGE = re.compile(
     r"\b(?:pass\w+|rose|risen|rise|grew|grown|grow|increas\w+|augment\w+|fell|fallen|fall\w*|dropp\w+"
@@ -97,7 +97,7 @@ def shares(text: str, counted: list[Numeral], found: list[Figure], parts: bool) 
                         follower.end,
                         text[figure.start : follower.end],
                         "percent",
-                        (Reading(share - 0.5, share + 0.5, share),),
+                        (FigureReading(share - 0.5, share + 0.5, share),),
                     )
                 )
                 if parts:
@@ -198,7 +198,7 @@ def ranges(text: str, found: list[Figure]) -> list[Figure]:
             if low.point is None or high.point is None or low.point > high.point:
                 result.append(figure)
                 continue
-            span = Reading(low.point, high.point)
+            span = FigureReading(low.point, high.point)
             result[-1] = replace(
                 figure, start=last.start, text=text[last.start : figure.end], readings=(span,),
                 rounded=None,
@@ -217,7 +217,7 @@ def _like(first: Figure, second: Figure) -> Figure:
     if numeral and point and first.unit == "count" and point not in numeral.values:
         ratio = point / (numeral.values[0] or 1)
     readings = tuple(
-        Reading(r.low * ratio, r.high * ratio, None if r.point is None else r.point * ratio)
+        FigureReading(r.low * ratio, r.high * ratio, None if r.point is None else r.point * ratio)
         for r in first.readings
     )
     return replace(first, unit=second.unit, noun=second.noun, readings=readings)

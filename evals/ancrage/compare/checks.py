@@ -8,7 +8,7 @@ import numpy as np
 
 from ancrage.compare import figures
 from ancrage.compare.compatible import same_data
-from ancrage.compare.growing import Look, look
+from ancrage.compare.looks import Look, look
 from ancrage.compare.model import Comparison, ModeComparison, Side
 from ancrage.compare.paired import Ignored
 from ancrage.compare.pairing import common_cases, outcomes, side

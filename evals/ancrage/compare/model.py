@@ -9,7 +9,7 @@ from ancrage.domain import Frozen
 from ancrage.stats import Interval
 
 
-class Verdict(StrEnum):
+class ChangeVerdict(StrEnum):
     """What the paired test allows one to say of a mode."""
 
     WORSE = "worse"
@@ -68,7 +68,7 @@ class ModeComparison(Frozen):
     evaluator: str
     first: Side
     second: Side
-    verdict: Verdict
+    verdict: ChangeVerdict
     problem: str | None = None
     """Why the mode cannot be compared, in one line."""
     pairs: int

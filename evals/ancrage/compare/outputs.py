@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from ancrage.compare import figures
 from ancrage.compare.gate import Check, Decision, Outcome
-from ancrage.compare.model import Comparison, Verdict, label
+from ancrage.compare.model import ChangeVerdict, Comparison, label
 from ancrage.report.text import line
 
 CASES_LISTED = 20
@@ -48,7 +48,7 @@ def comparison_table(comparison: Comparison) -> Iterator[str]:
         change = "–"
         if mode.difference is not None:
             change = f"{figures.points(mode.difference)} {figures.points_between(mode.interval)}"
-        strong = "**" if mode.verdict in (Verdict.WORSE, Verdict.BETTER) else ""
+        strong = "**" if mode.verdict in (ChangeVerdict.WORSE, ChangeVerdict.BETTER) else ""
         cells = (
             f"`{re.sub('[`|]', '', line(mode.mode))}`",
             *(

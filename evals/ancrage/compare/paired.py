@@ -10,7 +10,7 @@ import numpy as np
 
 from ancrage.compare.anchoring import anchor_changes
 from ancrage.compare.compatible import compatibility
-from ancrage.compare.model import Comparison, ModeComparison, Note, Verdict
+from ancrage.compare.model import ChangeVerdict, Comparison, ModeComparison, Note
 from ancrage.compare.pairing import Pairing, common_cases, pair, side, unit_codes
 from ancrage.compare.repeats import noise_floor, repeats
 from ancrage.compare.results import Group, Mode
@@ -289,11 +289,11 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
 
 def _verdict(
     test: PairedTest | None, change: float | None, adjusted: _Adjusted | None, alpha: float
-) -> Verdict:
+) -> ChangeVerdict:
     if test is None or change is None or adjusted is None:
-        return Verdict.NOT_COMPARED
+        return ChangeVerdict.NOT_COMPARED
     if adjusted.p <= alpha:
-        return Verdict.WORSE if change > 0 else Verdict.BETTER
+        return ChangeVerdict.WORSE if change > 0 else ChangeVerdict.BETTER
     if test.units and adjusted.smallest > alpha:
-        return Verdict.TOO_FEW
-    return Verdict.UNCHANGED
+        return ChangeVerdict.TOO_FEW
+    return ChangeVerdict.UNCHANGED

@@ -33,7 +33,7 @@ class Origin(Frozen):
     parameters: dict[str, JsonValue] = {}
     versions: dict[str, str] = {}
     hashed_order: bool = False
-    """Whether cases were sent out in the order of ``growing.dispatch_order``."""
+    """Whether cases were sent out in the order of ``looks.dispatch_order``."""
 
     @property
     def mock(self) -> bool:

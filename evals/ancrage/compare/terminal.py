@@ -14,11 +14,11 @@ from ancrage.compare import figures
 from ancrage.compare.details import Detail
 from ancrage.compare.gate import Decision, Outcome
 from ancrage.compare.model import (
+    ChangeVerdict,
     Comparison,
     ModeComparison,
     Repeats,
     Side,
-    Verdict,
     held_regressions,
     label,
 )
@@ -31,11 +31,11 @@ CONTEXT = 8
 """Words kept on each side of a change."""
 
 _MARKS = {
-    Verdict.WORSE: ("▲ worse", "bold red"),
-    Verdict.BETTER: ("▼ better", "bold green"),
-    Verdict.UNCHANGED: ("· no evidence", "dim"),
-    Verdict.TOO_FEW: ("? too few", "yellow"),
-    Verdict.NOT_COMPARED: ("✕ not compared", "bold yellow"),
+    ChangeVerdict.WORSE: ("▲ worse", "bold red"),
+    ChangeVerdict.BETTER: ("▼ better", "bold green"),
+    ChangeVerdict.UNCHANGED: ("· no evidence", "dim"),
+    ChangeVerdict.TOO_FEW: ("? too few", "yellow"),
+    ChangeVerdict.NOT_COMPARED: ("✕ not compared", "bold yellow"),
 }
 
 
@@ -156,7 +156,9 @@ def _rate(found: Side) -> Text:
 def _change(mode: ModeComparison) -> Text:
     if mode.difference is None:
         return Text("–")
-    style = {Verdict.WORSE: "bold red", Verdict.BETTER: "bold green"}.get(mode.verdict, "")
+    style = {ChangeVerdict.WORSE: "bold red", ChangeVerdict.BETTER: "bold green"}.get(
+        mode.verdict, ""
+    )
     text = Text.assemble((figures.points(mode.difference), style))
     text.append(f" {figures.points_between(mode.interval)}", "dim")
     if mode.bounds.low < mode.bounds.high:

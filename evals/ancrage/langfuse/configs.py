@@ -9,7 +9,7 @@ from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, LangfuseError
 from ancrage.langfuse.reads import numbered
 from ancrage.langfuse.scores import ANCHORED
-from ancrage.langfuse.target import Place
+from ancrage.langfuse.target import TracePlace
 
 ANCHORED_MODE = FailureMode(
     name=ANCHORED,
@@ -54,7 +54,7 @@ def score_configs(connection: Connection, modes: Iterable[FailureMode]) -> dict[
 
 
 def make_queue(
-    connection: Connection, name: str, modes: Iterable[FailureMode], places: Iterable[Place]
+    connection: Connection, name: str, modes: Iterable[FailureMode], places: Iterable[TracePlace]
 ) -> int:
     """Make the annotation queue ``name``, or fill it up, with the answers at ``places``.
 
@@ -82,7 +82,7 @@ def make_queue(
     held = {item.object_id for item in numbered(connection, name, listing, queue_id=queue.id)}
     added = [place for place in places if (place.observation_id or place.trace_id) not in held]
 
-    def add(place: Place) -> None:
+    def add(place: TracePlace) -> None:
         trace = place.observation_id is None
         kind = AnnotationQueueObjectType.TRACE if trace else AnnotationQueueObjectType.OBSERVATION
         object_id = place.observation_id or place.trace_id

@@ -21,7 +21,7 @@ from ancrage.langfuse.scores import (
     run_scores,
 )
 from ancrage.langfuse.spans import Experiment, item_spans
-from ancrage.langfuse.target import KEY, Place, Target, place, run_uid
+from ancrage.langfuse.target import KEY, Target, TracePlace, place, run_uid
 from ancrage.runs import Item, RunView
 
 Only = Literal["all", "failing"]
@@ -76,7 +76,7 @@ class Publication:
         """The id of the dataset's item."""
         return self.dataset.by_case[item.case.id].id
 
-    def place(self, item: Item) -> Place:
+    def place(self, item: Item) -> TracePlace:
         """Where the item goes."""
         return place(self.target, self.run, self.item_id(item), item.output)
 

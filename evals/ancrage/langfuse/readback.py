@@ -16,7 +16,7 @@ from ancrage.langfuse.reads import (
     scores_of_traces,
 )
 from ancrage.langfuse.scores import Note, ScoreBody, content_of, note_of
-from ancrage.langfuse.target import Place, Target
+from ancrage.langfuse.target import Target, TracePlace
 
 FIELDS = "core,dataset,experimentMetadata"
 Say = Callable[[str], None]
@@ -61,7 +61,7 @@ class Expected:
     target: Target
     since: datetime
     """No item started before it."""
-    places: dict[str, Place]
+    places: dict[str, TracePlace]
     """By item id."""
     failed: frozenset[str]
     """Item ids whose output is not ``ok``: their level must be ERROR."""

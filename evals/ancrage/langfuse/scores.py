@@ -34,7 +34,7 @@ from ancrage.domain import (
 )
 from ancrage.langfuse.reads import ScoreRow
 from ancrage.langfuse.shapes import value_of
-from ancrage.langfuse.target import ENVIRONMENT, Place, digest
+from ancrage.langfuse.target import ENVIRONMENT, TracePlace, digest
 from ancrage.runs import AnchorSummary, ModeSummary
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ class ItemScores:
 
     def of(
         self,
-        place: Place,
+        place: TracePlace,
         record: ItemRecord,
         environment: str | None = ENVIRONMENT,
         *,
@@ -345,7 +345,7 @@ def run_score_id(experiment_id: str, name: str) -> str:
     return digest(f"{experiment_id}/{name}", 32)
 
 
-def score_id(place: Place, name: str) -> str:
+def score_id(place: TracePlace, name: str) -> str:
     """The id of the score of that name at that place, always the same."""
     return digest(f"{place.trace_id}/{place.observation_id}/{name}", 32)
 

@@ -24,7 +24,7 @@ from ancrage.domain import (
     ToolCall,
     Usage,
 )
-from ancrage.langfuse.target import ENVIRONMENT, Place, Target, digest
+from ancrage.langfuse.target import ENVIRONMENT, Target, TracePlace, digest
 
 _OBSERVATION = "langfuse.observation"
 _EXPERIMENT = "langfuse.experiment"
@@ -45,7 +45,7 @@ def item_spans(
     experiment: Experiment,
     case: Case,
     output: Output,
-    place: Place,
+    place: TracePlace,
     item: DatasetItem,
     started: datetime,
 ) -> list[Span]:

@@ -40,7 +40,7 @@ class Target(Frozen):
         return page + query
 
 
-class Place(Frozen):
+class TracePlace(Frozen):
     """Where one output is in Langfuse: its trace, and the root that scores attach to."""
 
     trace_id: str
@@ -59,13 +59,17 @@ def run_uid(run: Run) -> str:
     return digest(f"{run.id}/{run.created.isoformat()}", 16)
 
 
-def place(target: Target, run: Run, item_id: str, output: Output) -> Place:
+def place(target: Target, run: Run, item_id: str, output: Output) -> TracePlace:
     """Where an output goes; one that another tool made in Langfuse stays where it is."""
     traced = output.details.get(KEY)
     if isinstance(traced, dict) and traced.get("experiment_id") == target.experiment_id:
-        return Place(trace_id=str(traced["trace_id"]), observation_id=str(traced["observation_id"]))
+        return TracePlace(
+            trace_id=str(traced["trace_id"]), observation_id=str(traced["observation_id"])
+        )
     seed = f"{target.experiment_id}/{run_uid(run)}/{item_id}"
-    return Place(trace_id=digest(f"{seed}/trace", 32), observation_id=digest(f"{seed}/task", 16))
+    return TracePlace(
+        trace_id=digest(f"{seed}/trace", 32), observation_id=digest(f"{seed}/task", 16)
+    )
 
 
 def digest(text: str, length: int) -> str:

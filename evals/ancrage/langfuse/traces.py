@@ -13,7 +13,7 @@ from ancrage.langfuse.delivery import Courier
 from ancrage.langfuse.readback import Stored
 from ancrage.langfuse.reads import BEGINNING, scores_of_traces
 from ancrage.langfuse.scores import ItemRecord, ItemScores, ScoreBody, ScoredBy
-from ancrage.langfuse.target import Place
+from ancrage.langfuse.target import TracePlace
 from ancrage.runs import RunFolder, RunView
 
 RECEIPT = "langfuse-traces.json"
@@ -117,7 +117,7 @@ def _scores(view: RunView, builder: ItemScores, known: Mapping[str, Stored]) -> 
         environment = str(item.case.metadata.get("environment", ""))
         moment = item.case.provenance.time
         for body in builder.of(
-            Place(trace_id=trace_id),
+            TracePlace(trace_id=trace_id),
             ItemRecord(output=item.output, evaluations=item.evaluations, anchors=item.anchors),
             environment if ENVIRONMENT.fullmatch(environment) else None,
             carry=False,

@@ -29,7 +29,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Place:
+class UnitPlace:
     """Where a unit stands in the answer that it was taken from, in code points."""
 
     quote: tuple[int, int]
@@ -46,7 +46,7 @@ class Draft:
     text: str
     """The answer as it was."""
     units: tuple[Unit, ...]
-    places: tuple[Place, ...]
+    places: tuple[UnitPlace, ...]
     language: str
     before: str = ""
     """What is put before the whole, whatever its shape."""

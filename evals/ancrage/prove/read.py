@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from ancrage.citations import QuotedPassage
 from ancrage.domain import Case, Output
-from ancrage.prove.model import Draft, Place, Unit
+from ancrage.prove.model import Draft, Unit, UnitPlace
 from ancrage.quotes.language import detect
 from ancrage.studies import Studies
 
@@ -35,7 +35,7 @@ def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
         units.append(
             Unit(quote.text, message.id, message.respondent_id, citation[2], (opening, closing))
         )
-        places.append(Place((quote.start, quote.end), citation[:2]))
+        places.append(UnitPlace((quote.start, quote.end), citation[:2]))
     if not units:
         return None
     language = detect(subject.text, ("fr", "en")) or source.study.language or "en"

@@ -3,8 +3,8 @@
 from ancrage.quotes.extract import Parsed, Quote, extract_quotes, parse_quotes
 from ancrage.quotes.index import QuoteIndex
 from ancrage.quotes.normalise import Normalised, canonical, normalise
-from ancrage.quotes.verdict import Diagnosis, Verdict
-from ancrage.quotes.verify import Match, Tier, find_passage
+from ancrage.quotes.verdict import Diagnosis, QuoteVerdict
+from ancrage.quotes.verify import Match, QuoteTier, find_passage
 
 __all__ = [
     "Diagnosis",
@@ -13,8 +13,8 @@ __all__ = [
     "Parsed",
     "Quote",
     "QuoteIndex",
-    "Tier",
-    "Verdict",
+    "QuoteTier",
+    "QuoteVerdict",
     "canonical",
     "extract_quotes",
     "find_passage",

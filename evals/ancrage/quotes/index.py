@@ -24,12 +24,12 @@ from ancrage.quotes.elision import (
     read_elisions,
 )
 from ancrage.quotes.normalise import canonical
-from ancrage.quotes.verdict import HOLDERS, PASSED, Verdict, absent, found_elsewhere
+from ancrage.quotes.verdict import HOLDERS, PASSED, QuoteVerdict, absent, found_elsewhere
 from ancrage.quotes.verify import (
     Match,
     Needle,
-    Source,
-    Tier,
+    QuoteTier,
+    SourceText,
     exact,
     find,
     needle_of,
@@ -76,15 +76,15 @@ class QuoteIndex:
         sources: Iterable[tuple[str, str]],
         languages: Mapping[str, str | None] | None = None,
     ) -> None:
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SourceText] = {}
         self.duplicates: list[str] = []
         for source_id, text in sources:
-            known = self._sources.setdefault(source_id, Source(text))
+            known = self._sources.setdefault(source_id, SourceText(text))
             if known.text != text:
                 self.duplicates.append(source_id)
         self._languages = languages or {}
 
-    def verify(self, quote: str, source_ids: Sequence[str] = ()) -> Verdict:
+    def verify(self, quote: str, source_ids: Sequence[str] = ()) -> QuoteVerdict:
         """The verdict on ``quote`` against the texts cited; the best of them counts.
 
         With no id, or none that is known, every text is searched and nothing passes: words found
@@ -92,7 +92,7 @@ class QuoteIndex:
         """
         return self.verbatim(quote, source_ids) or self._diagnose(quote, source_ids)
 
-    def verbatim(self, quote: str, source_ids: Sequence[str]) -> Verdict | None:
+    def verbatim(self, quote: str, source_ids: Sequence[str]) -> QuoteVerdict | None:
         """The verdict where ``quote`` stands in one of the texts cited; None where it fails."""
         found: Match | None = None
         holder = ""
@@ -107,14 +107,14 @@ class QuoteIndex:
                 match = find(needle, source)
             if match and (found is None or match.tier < found.tier):
                 found, holder = match, source_id
-                if match.tier is Tier.EXACT:
+                if match.tier is QuoteTier.EXACT:
                     break
         if found is None:
             return None
         start, end, tier, warnings = found
-        return Verdict(tier, True, holder, start, end, PASSED[tier], None, (), warnings)
+        return QuoteVerdict(tier, True, holder, start, end, PASSED[tier], None, (), warnings)
 
-    def distorted(self, quote: str, verdict: Verdict, around: str = "") -> Distortion | None:
+    def distorted(self, quote: str, verdict: QuoteVerdict, around: str = "") -> Distortion | None:
         """What the cut of a verbatim quote left out or changed; None where it holds.
 
         ``around`` is the rest of the quote's sentence, which can give back what was left out.
@@ -122,7 +122,7 @@ class QuoteIndex:
         source = self._sources[verdict.source_id or ""]
         text = source.canonical
         needle = needle_of(quote)
-        if verdict.tier is Tier.ELIDED:
+        if verdict.tier is QuoteTier.ELIDED:
             found = None
             for elided in needle.elided:
                 if match := locate(elided, text):
@@ -142,7 +142,7 @@ class QuoteIndex:
 
     def loosely(
         self, quote: str, source_ids: Sequence[str], around: str = ""
-    ) -> tuple[Verdict, Distortion | None] | None:
+    ) -> tuple[QuoteVerdict, Distortion | None] | None:
         """A quote whose words stand, in order and nearly together, but for its cuts and brackets.
 
         The tier is that of a marked cut. None where words differ, or where nothing but the
@@ -163,15 +163,17 @@ class QuoteIndex:
             if found is None and not glossed:
                 continue
             start, end = source.span(match.start, match.end)
-            verdict = Verdict(Tier.ELIDED, True, source_id, start, end, PASSED[Tier.ELIDED])
+            verdict = QuoteVerdict(
+                QuoteTier.ELIDED, True, source_id, start, end, PASSED[QuoteTier.ELIDED]
+            )
             return verdict, found and self._placed(found, source)
         return None
 
-    def _placed(self, found: Distortion, source: Source) -> Distortion:
+    def _placed(self, found: Distortion, source: SourceText) -> Distortion:
         start, end = source.span(found.start, max(found.start + 1, found.end))
         return found._replace(start=start, end=end)
 
-    def _diagnose(self, quote: str, source_ids: Sequence[str]) -> Verdict:
+    def _diagnose(self, quote: str, source_ids: Sequence[str]) -> QuoteVerdict:
         if not speaks(quote):
             return absent("The quote is empty.")
         needle = needle_of(quote)
@@ -199,7 +201,7 @@ class QuoteIndex:
 
     def _joined(
         self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
-    ) -> Verdict | None:
+    ) -> QuoteVerdict | None:
         if nearest and nearest.passage.similarity >= _PLAIN_EDIT:
             return None
         near = lookup_in(texts)
@@ -232,8 +234,8 @@ class QuoteIndex:
             if needle.elided
             else "without marking the cut"
         )
-        return Verdict(
-            Tier.ALTERED,
+        return QuoteVerdict(
+            QuoteTier.ALTERED,
             False,
             first.source_id,
             start,
@@ -245,7 +247,7 @@ class QuoteIndex:
 
     def _altered(
         self, quote: str, nearest: Nearest | None, minimum: float, note: str = ""
-    ) -> Verdict | None:
+    ) -> QuoteVerdict | None:
         if nearest is None or nearest.passage.similarity < minimum:
             return None
         source_id, passage = nearest
@@ -256,8 +258,8 @@ class QuoteIndex:
             describe(passage.edits, quote, source.canonical[before : passage.end])
             or "its words are cut or spaced differently"
         )
-        return Verdict(
-            Tier.ALTERED,
+        return QuoteVerdict(
+            QuoteTier.ALTERED,
             False,
             source_id,
             start,
@@ -267,7 +269,9 @@ class QuoteIndex:
             passage.edits,
         )
 
-    def _altered_elsewhere(self, needle: Needle, cited: Mapping[str, Source]) -> Verdict | None:
+    def _altered_elsewhere(
+        self, needle: Needle, cited: Mapping[str, SourceText]
+    ) -> QuoteVerdict | None:
         numbers = self._words.sharing(words(needle.canonical), _CANDIDATES)
         ids = [self._ids[number] for number in numbers]
         texts = {i: self._sources[i].canonical for i in ids if i not in cited}
@@ -277,7 +281,7 @@ class QuoteIndex:
 
     def _translated(
         self, needle: Needle, texts: dict[str, str], nearest: Nearest | None
-    ) -> Verdict | None:
+    ) -> QuoteVerdict | None:
         """Where the quote's language is not among the message's, and few words are the same.
 
         Whether the words say the same thing is not established: a quote made up in another
@@ -295,8 +299,8 @@ class QuoteIndex:
             original = held.language or known
             foreign = original and written not in (original, *held.languages)
             if foreign and len(tokenise(needle.canonical)) <= 2.5 * len(tokenise(text[:_TOLD])) + 3:
-                return Verdict(
-                    Tier.TRANSLATED,
+                return QuoteVerdict(
+                    QuoteTier.TRANSLATED,
                     False,
                     source_id,
                     0,
@@ -316,7 +320,9 @@ class QuoteIndex:
     def _words(self) -> WordIndex:
         return WordIndex(source.canonical for source in self._sources.values())
 
-    def _holders(self, needle: Needle, exclude: Mapping[str, Source]) -> list[tuple[str, Match]]:
+    def _holders(
+        self, needle: Needle, exclude: Mapping[str, SourceText]
+    ) -> list[tuple[str, Match]]:
         """The texts, the excluded apart, where the quote is verbatim: at most ``HOLDERS``."""
         readings = [needle.canonical, *(" ".join(read.fragments) for read in needle.elided)]
         for wanted in dict.fromkeys(tuple(words(reading)) for reading in readings):

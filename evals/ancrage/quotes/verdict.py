@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from ancrage.quotes.diagnose import Edit
-from ancrage.quotes.verify import Match, Tier
+from ancrage.quotes.verify import Match, QuoteTier
 
 Diagnosis = Literal["translated", "altered", "elsewhere", "absent"]
 
@@ -11,10 +11,10 @@ HOLDERS = 20
 """Messages named, at most, for a quote that stands elsewhere."""
 
 
-class Verdict(NamedTuple):
+class QuoteVerdict(NamedTuple):
     """How a quote stands to the messages cited for it."""
 
-    tier: Tier
+    tier: QuoteTier
     passed: bool
     source_id: str | None
     """The message that the verdict is about: the one that has the words, or is closest."""
@@ -32,18 +32,18 @@ class Verdict(NamedTuple):
 
 
 PASSED = {
-    Tier.EXACT: "The quote is verbatim.",
-    Tier.TYPOGRAPHIC: "The quote is verbatim up to typography (spaces, quotation marks, dashes).",
-    Tier.EDGES: "The quote is verbatim up to its first capital or its final punctuation.",
-    Tier.ELIDED: "The quote is verbatim, with its cuts marked.",
+    QuoteTier.EXACT: "The quote is verbatim.",
+    QuoteTier.TYPOGRAPHIC: "The quote is verbatim up to typography (spaces, quotation marks, dashes).",
+    QuoteTier.EDGES: "The quote is verbatim up to its first capital or its final punctuation.",
+    QuoteTier.ELIDED: "The quote is verbatim, with its cuts marked.",
 }
 
 
-def absent(explanation: str) -> Verdict:
-    return Verdict(Tier.ABSENT, False, None, None, None, explanation, "absent")
+def absent(explanation: str) -> QuoteVerdict:
+    return QuoteVerdict(QuoteTier.ABSENT, False, None, None, None, explanation, "absent")
 
 
-def found_elsewhere(holders: list[tuple[str, Match]], cited: bool) -> Verdict | None:
+def found_elsewhere(holders: list[tuple[str, Match]], cited: bool) -> QuoteVerdict | None:
     if not holders:
         return None
     source_id, match = holders[0]
@@ -54,8 +54,8 @@ def found_elsewhere(holders: list[tuple[str, Match]], cited: bool) -> Verdict | 
         if cited
         else f"The words are verbatim in {source_id}{more}; no such message is cited."
     )
-    return Verdict(
-        Tier.ELSEWHERE,
+    return QuoteVerdict(
+        QuoteTier.ELSEWHERE,
         False,
         source_id,
         match.start,

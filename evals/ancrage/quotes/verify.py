@@ -21,7 +21,7 @@ from ancrage.quotes.negation import left_outside
 from ancrage.quotes.normalise import canonical, normalise
 
 
-class Tier(StrEnum):
+class QuoteTier(StrEnum):
     """How a quote stands to the messages cited for it; only T0 to T3 pass."""
 
     EXACT = "T0"
@@ -36,7 +36,7 @@ class Tier(StrEnum):
 
     @property
     def passes(self) -> bool:
-        return self <= Tier.ELIDED
+        return self <= QuoteTier.ELIDED
 
 
 class Match(NamedTuple):
@@ -44,7 +44,7 @@ class Match(NamedTuple):
 
     start: int
     end: int
-    tier: Tier
+    tier: QuoteTier
     warnings: tuple[str, ...] = ()
 
 
@@ -56,7 +56,7 @@ _kept_long = lru_cache(maxsize=2)(normalise)
 """Offset maps of the last short texts: the messages of a study are cited again and again."""
 
 
-class Source:
+class SourceText:
     """A text to search, with its canonical form once that was needed."""
 
     def __init__(self, text: str) -> None:
@@ -81,7 +81,7 @@ class Source:
         kept = len(self.text) <= _KEPT_LENGTH
         return (_kept if kept else _kept_long)(self.text).original(start, end)
 
-    def match(self, start: int, end: int, tier: Tier, warnings: tuple[str, ...] = ()) -> Match:
+    def match(self, start: int, end: int, tier: QuoteTier, warnings: tuple[str, ...] = ()) -> Match:
         """The match of ``canonical[start:end]``, in the text's own offsets."""
         return Match(*self.span(start, end), tier, warnings)
 
@@ -169,18 +169,20 @@ def exact(quote: str, text: str) -> Match | None:
     start = find_whole(quote, text)
     if start < 0:
         return None
-    return Match(start, start + len(quote), Tier.EXACT, outside(text, start, start + len(quote)))
+    return Match(
+        start, start + len(quote), QuoteTier.EXACT, outside(text, start, start + len(quote))
+    )
 
 
-def find(needle: Needle, source: Source) -> Match | None:
+def find(needle: Needle, source: SourceText) -> Match | None:
     """The best match of a quote in one text, T0 to T3, or None."""
     if not needle.speaks:
         return None
     if found := exact(needle.text, source.text):
         return found
     text = source.canonical
-    for tier in (Tier.TYPOGRAPHIC, Tier.EDGES):
-        for reading in needle.typographic if tier is Tier.TYPOGRAPHIC else needle.edges:
+    for tier in (QuoteTier.TYPOGRAPHIC, QuoteTier.EDGES):
+        for reading in needle.typographic if tier is QuoteTier.TYPOGRAPHIC else needle.edges:
             start = find_whole(reading, text)
             if start >= 0:
                 end = start + len(reading)
@@ -188,12 +190,12 @@ def find(needle: Needle, source: Source) -> Match | None:
     for elided in needle.elided:
         if cut := locate(elided, text):
             warnings = cut.warnings + outside(text, cut.start, cut.end)
-            return source.match(cut.start, cut.end, Tier.ELIDED, warnings)
+            return source.match(cut.start, cut.end, QuoteTier.ELIDED, warnings)
     for reading in needle.without_case_brackets:
         start = find_whole(reading, text)
         if start >= 0:
             end = start + len(reading)
-            return source.match(start, end, Tier.ELIDED, outside(text, start, end))
+            return source.match(start, end, QuoteTier.ELIDED, outside(text, start, end))
     return None
 
 
@@ -202,7 +204,7 @@ def find_passage(passage: str, text: str) -> Match | None:
 
     An empty passage, or one of punctuation alone, stands nowhere.
     """
-    return find(Needle(passage), Source(text))
+    return find(Needle(passage), SourceText(text))
 
 
 def outside(text: str, start: int, end: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ancrage.compare.model import Comparison, ModeComparison, Verdict
+from ancrage.compare.model import ChangeVerdict, Comparison, ModeComparison
 from ancrage.compare.paired import compare
 from ancrage.compare.pairing import outcomes
 from ancrage.compare.results import Group, Mode, Results
@@ -255,8 +255,8 @@ def in_words(found: Migration) -> str:
             f"COLLAPSE: {b} gives {', '.join(found.collapsed)} that {a} gives; with so much less "
             "said, fewer defects are no improvement.",
         )
-    worse = [mode.title for mode in found.modes if mode.verdict is Verdict.WORSE]
-    better = [mode.title for mode in found.modes if mode.verdict is Verdict.BETTER]
+    worse = [mode.title for mode in found.modes if mode.verdict is ChangeVerdict.WORSE]
+    better = [mode.title for mode in found.modes if mode.verdict is ChangeVerdict.BETTER]
     if worse:
         said.append(f"{b} is worse at: {', '.join(worse)}.")
     if better:
@@ -283,11 +283,11 @@ def _overall(a: str, b: str, overall: ModeComparison) -> str:
         f"(95 % interval {low} to {high}, p = {overall.p_value:.2g})"
     )
     match overall.verdict:
-        case Verdict.WORSE:
+        case ChangeVerdict.WORSE:
             return f"{b} is worse than {a}: share of answers with a defect {figures}."
-        case Verdict.BETTER:
+        case ChangeVerdict.BETTER:
             return f"{b} is better than {a}: share of answers with a defect {figures}."
-        case Verdict.TOO_FEW:
+        case ChangeVerdict.TOO_FEW:
             return (
                 f"Too few cases differ to tell {b} from {a}: share of answers with a defect "
                 f"{figures}; only {overall.units} moved."

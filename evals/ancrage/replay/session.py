@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from ancrage.compare.growing import in_dispatch_order
+from ancrage.compare.looks import in_dispatch_order
 from ancrage.compare.policy import load_policy
 from ancrage.config import Config, load
 from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState

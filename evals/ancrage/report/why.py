@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ancrage.anchors import Reading
+from ancrage.anchors import QuoteReading
 from ancrage.citations import Citation, QuotedPassage
 from ancrage.citations.unrecognised import unrecognised
 from ancrage.evaluator import Subject
@@ -76,7 +76,7 @@ def _ids(citation: Citation) -> str:
     return line("; ".join([*pairs, *questions, *others]))
 
 
-def _outcome(reading: Reading) -> str:
+def _outcome(reading: QuoteReading) -> str:
     verdict = reading.verdict
     if verdict is None:
         return "held against nothing" if reading.quote.citations else "cites nothing"

@@ -59,7 +59,7 @@ class ReplyStatus(StrEnum):
     """One of several different verdicts on one claim: none of them counts."""
 
 
-class Reading(NamedTuple):
+class ReplyReading(NamedTuple):
     """What a reply comes to."""
 
     opinions: tuple[Opinion, ...]
@@ -95,7 +95,7 @@ def reply_model(field: Literal["verdicts", "claims"], seal: str) -> type[Reply]:
 
 def read_verdicts(
     entries: Sequence[JsonValue], count: int, context: Sequence[ContextItem], mark: str, name: str
-) -> Reading:
+) -> ReplyReading:
     """The opinions of verifier ``name`` on ``count`` claims, from the entries of its reply."""
     fates: Counter[ReplyStatus] = Counter()
     given: dict[int, list[Mapping[str, JsonValue]]] = {}
@@ -124,7 +124,7 @@ def read_verdicts(
         fates[ReplyStatus.USED] += 1
         fates[ReplyStatus.DUPLICATE] += len(mine) - 1
         opinions.append(_opinion(mine[0], context, mark, name))
-    return Reading(tuple(opinions), +fates)
+    return ReplyReading(tuple(opinions), +fates)
 
 
 def _label(entry: JsonValue) -> int | None:
