@@ -33,7 +33,9 @@ class QuoteVerdict(NamedTuple):
 
 PASSED = {
     QuoteTier.EXACT: "The quote is verbatim.",
-    QuoteTier.TYPOGRAPHIC: "The quote is verbatim up to typography (spaces, quotation marks, dashes).",
+    QuoteTier.TYPOGRAPHIC: (
+        "The quote is verbatim up to typography (spaces, quotation marks, dashes)."
+    ),
     QuoteTier.EDGES: "The quote is verbatim up to its first capital or its final punctuation.",
     QuoteTier.ELIDED: "The quote is verbatim, with its cuts marked.",
 }
