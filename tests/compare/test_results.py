@@ -113,7 +113,7 @@ def test_a_baseline_s_name_is_a_plain_file_name(name: str, tmp_path: Path) -> No
 
 
 def test_baselines_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="ancrage gate RUN --save main"):
+    with pytest.raises(UsageError, match="gate RUN --save main"):
         read_baseline("main", tmp_path)
     (tmp_path / "baselines").mkdir()
     (tmp_path / "baselines" / "main.json").write_text('{"runs": []}', encoding="utf-8")
