@@ -276,9 +276,13 @@ class _Attribution:
     def _alternating(self, kinds: Sequence[str]) -> set[int]:
         """The lists whose items are quotes and citations by turns."""
         shapes: dict[int, str] = defaultdict(str)
+        last: Block | None = None
         for block, kind in zip(self.blocks, kinds, strict=True):
             if block.lists:
                 shapes[block.lists[-1]] += kind or "x"
+            elif kind == "C" and last and last.lists and block.quote == last.quote > 0:
+                shapes[last.lists[-1]] += kind  # the line below that says whose the quote is
+            last = block
         return {
             number
             for number, shape in shapes.items()
@@ -346,4 +350,4 @@ class _Attribution:
                 return here.lists[-1] == there.lists[-1] and here.lists[-1] in alternating
             shorter = min(len(here.items), len(there.items))
             return here.items[:shorter] == there.items[:shorter]
-        return not (here.items and not there.items)
+        return not here.items or bool(there.items) or here.quote == there.quote > 0
