@@ -329,7 +329,9 @@ def test_an_entity_that_ends_a_quote_is_whole(form: str, accent: str) -> None:
 
 
 def test_a_list_in_a_block_quote_takes_the_citation_below_it() -> None:
-    quote = parse("> - planning the menu for the week.\n> - the groceries.\n>\n> — [R-1, M-2]").quotes
+    quote = parse(
+        "> - planning the menu for the week.\n> - the groceries.\n>\n> — [R-1, M-2]"
+    ).quotes
     assert [(one.text, [cited.text for cited in one.citations]) for one in quote] == [
         ("planning the menu for the week.", ["[R-1, M-2]"]),
         ("the groceries.", ["[R-1, M-2]"]),
