@@ -1,5 +1,6 @@
 """Loading, label order, batching and windows, on tiny models; plain pairs on the real one."""
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -124,6 +125,60 @@ def test_facts_are_recorded(tiny: Build) -> None:
         "max_tokens": 64, "window": 128,
     }  # fmt: skip
     assert load(folder).facts["dtype"] in ("float32", "bfloat16")
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta"])
+def test_onnx_says_what_torch_says_and_records_its_drift(
+    tiny: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    pytest.importorskip("onnxruntime", reason="onnx formats need pip install 'ancrage[onnx]'")
+    pytest.importorskip("onnx")
+    monkeypatch.chdir(tmp_path)
+    folder = tiny(kind)
+    plain = load(folder).judge(PAIRS).probabilities
+    exact = load(folder, dtype="onnx-float32")
+    assert exact.judge(PAIRS).probabilities == pytest.approx(plain, abs=1e-4)
+    assert exact.facts["drift"] == "0.000"
+    short = load(folder, dtype="onnx-int8")
+    assert short.facts["dtype"] == "onnx-int8"
+    assert short.drift is not None
+    assert 0 < short.drift < 0.1
+    said = short.judge(PAIRS).probabilities
+    assert 0 < np.abs(said - plain).mean() < 0.2
+    monkeypatch.setattr("ancrage.nli.model.network_of", lambda *_: pytest.fail("converted again"))
+    again = load(folder, dtype="onnx-int8")
+    assert again.facts == short.facts
+    assert again.judge(PAIRS).probabilities == pytest.approx(said)
+
+
+def test_a_conversion_that_says_something_else_is_refused(
+    tiny: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime", reason="onnx formats need pip install 'ancrage[onnx]'")
+    pytest.importorskip("onnx")
+    from ancrage.nli import onnx
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(onnx, "_drift", lambda *_: 0.3)
+    with pytest.raises(UsageError, match=r"differs by 0\.300 .* set dtype in \[nli\] to float32"):
+        load(tiny("bert"), dtype="onnx-int8")
+    assert not list(onnx.KEPT.glob("*.onnx"))
+
+
+def test_onnx_without_its_packages_is_one_line(
+    tiny: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(UsageError, match=r"pip install 'ancrage\[onnx\]'"):
+        load(tiny("bert"), dtype="onnx-int8")
+
+
+def test_a_folder_is_pinned_by_the_hash_of_its_weights(tiny: Build) -> None:
+    folder = tiny("bert")
+    revision = load(folder).revision
+    assert load(folder, revision=revision).revision == revision
+    with pytest.raises(UsageError, match=f"revision = 'main': the weights in .* are {revision}"):
+        load(folder, revision="main")
 
 
 @pytest.mark.parametrize(

@@ -269,7 +269,7 @@ def refuse_foreign(calibration: Calibration, facts: Facts) -> None:
         UsageError: a fact on which probabilities depend differs.
     """
     for name, value in calibration.model.items():
-        if name != "device" and facts.get(name) != value:
+        if name not in ("device", "drift") and facts.get(name) != value:
             raise UsageError(
                 f"the calibration was fitted with {name} {value}, the model has "
                 f"{facts.get(name)}: calibrate again"

@@ -1,15 +1,22 @@
 """What must hold before a checkpoint is trusted, and the one line that says why it does not."""
 
+import copy
 import hashlib
 import os
 import socket
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ancrage.errors import UsageError
 from ancrage.nli.settings import NLISettings
 
+Forward = Callable[[Mapping[str, NDArray[np.int64]]], NDArray[np.float64]]
+"""From a padded batch of tokens to logits, shape (n, 3), in the model's own order."""
 _PREFIXES = ("entail", "neutral", "contradict")
 _PATIENCE = 3.0
 """Seconds to wait for the hub to be reached."""
@@ -71,6 +78,27 @@ def _reachable(endpoint: str) -> bool:
     return True
 
 
+def network_of(settings: NLISettings, where: Mapping[str, Any], dtype: Any) -> Any:
+    """The trained classifier in evaluation mode.
+
+    Raises:
+        UsageError: its weights are damaged, in no safe format, or those of something else.
+    """
+    import transformers
+
+    auto: Any = transformers.AutoModelForSequenceClassification
+    try:
+        network, told = auto.from_pretrained(
+            settings.model, use_safetensors=True, dtype=dtype, output_loading_info=True, **where
+        )
+    except Exception as error:  # noqa: BLE001  a damaged checkpoint can raise anything
+        raise UsageError(unusable(settings, error)) from None
+    if told["missing_keys"]:
+        missing = ", ".join(sorted(told["missing_keys"])[:2])
+        raise UsageError(f"{settings.model}: not a trained classifier: {missing} is missing")
+    return network.eval()
+
+
 def unusable(settings: NLISettings, error: Exception) -> str:
     """One line for what loading raised."""
     name = settings.model
@@ -127,43 +155,66 @@ def longest(settings: NLISettings, tokenizer: Any, config: Any) -> int:
 
 
 def revision_of(settings: NLISettings, config: Any) -> str | None:
-    """The commit of a model of the hub; for a folder, a hash of its weights."""
-    if settings.revision:
-        return settings.revision
+    """The commit of a model of the hub; for a folder, a hash of its weights.
+
+    Raises:
+        UsageError: a folder does not hold the revision that the settings ask for.
+    """
     folder = Path(settings.model)
     if not folder.is_dir():
         commit: str | None = getattr(config, "_commit_hash", None)
-        return commit
+        return commit or settings.revision
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as weights:
             digest.update(hashlib.file_digest(weights, "sha256").digest())
-    return f"sha256:{digest.hexdigest()[:16]}"
+    revision = f"sha256:{digest.hexdigest()[:16]}"
+    if settings.revision and settings.revision != revision:
+        raise UsageError(
+            f"[nli] revision = {settings.revision!r}: the weights in {folder} are {revision}"
+        )
+    return revision
 
 
-def faster_format(network: Any) -> tuple[Any, Literal["float32", "bfloat16"]]:
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities, row by row."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    result: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return result
+
+
+def torch_forward(network: Any, device: str) -> Forward:
+    """The network as it is, on ``device``."""
+    import torch
+
+    def forward(batch: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
+        with torch.inference_mode():
+            inputs = {name: torch.from_numpy(ids).to(device) for name, ids in batch.items()}
+            logits: NDArray[np.float64] = network(**inputs).logits.double().cpu().numpy()
+        return logits
+
+    return forward
+
+
+def faster_format(network: Any) -> tuple[Any, str]:
     """The network in the number format that this processor computes faster.
 
     Both are tried on one batch for half a second each; bfloat16 must win by a tenth.
     """
-    import copy
-
     import torch
 
-    ids = torch.full((8, min(64, network.config.max_position_embeddings)), 1)
+    ids = np.full((8, min(64, network.config.max_position_embeddings)), 1)
     half = copy.deepcopy(network).to(torch.bfloat16)
-    full, short = (_batch_seconds(tried, ids) for tried in (network, half))
+    full, short = (_batch_seconds(torch_forward(tried, "cpu"), ids) for tried in (network, half))
     return (half, "bfloat16") if short < 0.9 * full else (network, "float32")
 
 
-def _batch_seconds(network: Any, ids: Any) -> float:
-    import torch
-
+def _batch_seconds(forward: Forward, ids: NDArray[np.int64]) -> float:
+    batch = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
     best = float("inf")
     end = time.perf_counter() + 0.5
-    with torch.inference_mode():
-        network(input_ids=ids, attention_mask=torch.ones_like(ids))
-        while (began := time.perf_counter()) < end:
-            network(input_ids=ids, attention_mask=torch.ones_like(ids))
-            best = min(best, time.perf_counter() - began)
+    forward(batch)
+    while (began := time.perf_counter()) < end:
+        forward(batch)
+        best = min(best, time.perf_counter() - began)
     return best

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +12,21 @@ from numpy.typing import NDArray
 from ancrage.errors import UsageError
 from ancrage.nli.calibrate import Facts
 from ancrage.nli.loading import (
+    Forward,
     faster_format,
     is_local,
     label_order,
     longest,
+    network_of,
     revision_of,
+    softmax,
+    torch_forward,
     unusable,
     usable_device,
 )
+from ancrage.nli.onnx import converted
 from ancrage.nli.settings import NLISettings
 from ancrage.nli.windows import decide, windows
-
-if TYPE_CHECKING:
-    import torch
 
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]
@@ -54,7 +58,7 @@ class NLIModel:
     """
 
     settings: NLISettings
-    network: Any
+    forward: Forward
     tokenizer: Any
     order: tuple[int, int, int]
     """The model's own columns of entailment, neutral and contradiction."""
@@ -62,6 +66,8 @@ class NLIModel:
     dtype: str
     revision: str | None
     max_tokens: int
+    drift: float | None = None
+    """By how much probabilities differ on average from float32, where the format was converted."""
 
     @classmethod
     def load(cls, settings: NLISettings | None = None) -> "NLIModel":
@@ -69,8 +75,8 @@ class NLIModel:
 
         Raises:
             UsageError: torch or transformers is not installed, the weights are not here and cannot
-                be had, are damaged or not those of a classifier, the device cannot be used, or the
-                labels cannot be told apart.
+                be had, are damaged, not those of a classifier or not the revision asked for, the
+                device or the number format cannot be used, or the labels cannot be told apart.
         """
         settings = settings or NLISettings()
         try:
@@ -80,45 +86,50 @@ class NLIModel:
             raise UsageError(
                 "NLI needs torch and transformers: pip install 'ancrage[nli]'"
             ) from None
-        device = usable_device(settings.device)
+        in_onnx = settings.dtype.startswith("onnx")
+        device = "cpu" if in_onnx else usable_device(settings.device)
         where = {
-            "revision": settings.revision,
+            "revision": settings.revision if not Path(settings.model).is_dir() else None,
             "local_files_only": is_local(settings),
             "trust_remote_code": False,
         }
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-        auto: Any = transformers.AutoModelForSequenceClassification
-        dtype = settings.dtype
-        if dtype == "auto":
-            dtype = "bfloat16" if device != "cpu" else "float32"
         try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(settings.model, **where)
-            network, told = auto.from_pretrained(
-                settings.model,
-                use_safetensors=True,
-                dtype=getattr(torch, dtype),
-                output_loading_info=True,
-                **where,
-            )
+            config: Any = transformers.AutoConfig.from_pretrained(settings.model, **where)
+            tokenizer: Any = transformers.AutoTokenizer.from_pretrained(settings.model, **where)
         except Exception as error:  # noqa: BLE001  a damaged checkpoint can raise anything
             raise UsageError(unusable(settings, error)) from None
-        if told["missing_keys"]:
-            missing = ", ".join(sorted(told["missing_keys"])[:2])
-            raise UsageError(f"{settings.model}: not a trained classifier: {missing} is missing")
-        order = label_order(network.config.id2label, settings)
-        network = network.to(device).eval()
-        if settings.dtype == "auto" and device == "cpu":
-            network, dtype = faster_format(network)
+        order = label_order(config.id2label, settings)
+        revision = revision_of(settings, config)
+        read = partial(network_of, settings, where)
+        drift = None
+        if in_onnx:
+            forward, drift = converted(
+                partial(read, torch.float32),
+                tokenizer,
+                revision,
+                int8=settings.dtype == "onnx-int8",
+            )
+            dtype: str = settings.dtype
+        else:
+            dtype = settings.dtype
+            if dtype == "auto":
+                dtype = "bfloat16" if device != "cpu" else "float32"
+            network = read(getattr(torch, dtype)).to(device)
+            if settings.dtype == "auto" and device == "cpu":
+                network, dtype = faster_format(network)
+            forward = torch_forward(network, device)
         return cls(
             settings=settings,
-            network=network,
+            forward=forward,
             tokenizer=tokenizer,
             order=order,
             device=device,
             dtype=dtype,
-            revision=revision_of(settings, network.config),
-            max_tokens=longest(settings, tokenizer, network.config),
+            revision=revision,
+            max_tokens=longest(settings, tokenizer, config),
+            drift=drift,
         )
 
     @property
@@ -131,6 +142,7 @@ class NLIModel:
             "dtype": self.dtype,
             "max_tokens": self.max_tokens,
             "window": self.settings.window,
+            **({} if self.drift is None else {"drift": f"{self.drift:.3f}"}),
         }
 
     def judge(self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None) -> Judged:
@@ -182,19 +194,11 @@ class NLIModel:
             longest = lengths[order[position]]
             taken = order[position : position + max(1, self.settings.batch_tokens // longest)]
             position += len(taken)
-            batch = self.tokenizer.pad(
-                {name: [encoded[name][i] for i in taken] for name in encoded},
-                return_tensors="pt",
+            padded = self.tokenizer.pad(
+                {name: [encoded[name][i] for i in taken] for name in encoded}, return_tensors="np"
             )
-            result[taken] = self._forward(batch)[:, self.order]
+            batch = {name: np.asarray(ids, dtype=np.int64) for name, ids in padded.items()}
+            result[taken] = softmax(self.forward(batch))[:, self.order]
             if on_batch:
                 on_batch(len(taken))
         return result
-
-    def _forward(self, batch: "dict[str, torch.Tensor]") -> Floats:
-        import torch
-
-        with torch.inference_mode():
-            logits = self.network(**{k: v.to(self.device) for k, v in batch.items()}).logits
-            output: Floats = torch.softmax(logits.double(), dim=-1).cpu().numpy()
-        return output

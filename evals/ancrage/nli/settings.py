@@ -18,13 +18,15 @@ class NLISettings(Frozen):
     model: str = DEFAULT_MODEL
     """A name on the Hugging Face hub, or a local folder."""
     revision: str | None = None
-    """The commit to use; the one resolved is recorded in every result."""
+    """The commit to use, for a folder the hash of its weights; what was resolved is recorded in
+    every result."""
     offline: bool = False
     """Never reach for the network: the weights must already be here."""
     device: str = "auto"
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    """``auto``: bfloat16 on a GPU; on a processor, the faster of the two by a short measurement.
-    The formats differ by about a hundredth in probability; the one taken is recorded."""
+    dtype: Literal["auto", "float32", "bfloat16", "onnx-float32", "onnx-int8"] = "auto"
+    """``auto``: bfloat16 on a GPU; on a processor, the faster of float32 and bfloat16 by a short
+    measurement. The ``onnx`` formats run in ONNX Runtime on a processor. Formats differ by about a
+    hundredth in probability; the one taken is recorded."""
     labels: tuple[str, str, str] | None = None
     """The model's own labels for entailment, neutral, contradiction, when it names them oddly."""
     max_tokens: int | None = Field(default=None, ge=16)
