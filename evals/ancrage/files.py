@@ -107,6 +107,14 @@ def lines(path: Path, *, complete: bool = False) -> Iterator[Line]:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
+def ends_whole(path: Path) -> bool:
+    """Whether the last line of a file has its line break; a file that is empty does too."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return not size or file.read() == b"\n"
+
+
 def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     """Each line's number and its JSON value.
 

@@ -56,7 +56,7 @@ def test_no_cell_of_the_csv_is_a_formula(place: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = list(csv.DictReader(io.StringIO(done.stdout.removeprefix("\ufeff"))))
     assert found[0]["answer"] == "'" + FORMULA
-    assert found[0]["case"] == "'-1+1"
+    assert found[0]["case_id"] == "'-1+1"
     assert found[1]["answer"] == "Æ ≥ 日本"
 
 

@@ -30,6 +30,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Runs": {
         "runs": "runs",
+        "query": "runs",
         "export": "runs",
     },
     "Langfuse": {

@@ -1,4 +1,4 @@
-"""What runs there are, and their figures for other tools: ``runs`` and ``export``."""
+"""What runs there are, and their rows for other tools: ``runs``, ``query`` and ``export``."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -9,6 +9,9 @@ from ancrage.program import called
 
 if TYPE_CHECKING:
     from ancrage.runs import RunFolder
+
+_SHOWN = 100
+"""Rows of a query that a terminal shows."""
 
 
 @command(
@@ -59,6 +62,7 @@ def runs(last: Count = 20, kind: str = "") -> ExitCode:
         "rows": "What a row is; evaluation: one JSON file on questions with known answers.",
         "out": "File to write, .csv, .jsonl or .parquet; - prints CSV "
         "(default: RUN-ROWS.csv in this folder).",
+        "parquet": "Write all its tables as Parquet in the run's folder, where query reads them.",
     },
     positional=("run",),
     example="export latest --rows findings --out findings.csv",
@@ -67,6 +71,7 @@ def export(
     run: str = "",
     rows: Literal["answers", "scores", "findings", "quotes", "evaluation"] = "answers",
     out: str = "",
+    parquet: bool = False,
 ) -> ExitCode:
     """Write a run as a flat table for spreadsheets and notebooks.
 
@@ -76,19 +81,76 @@ def export(
     from ancrage.report.terminal import console
     from ancrage.runs import RunView, find_run
 
+    if parquet and (out or rows != "answers"):
+        raise UsageError("--parquet writes all tables into the run's folder: leave out the others")
     folder: RunFolder = find_run(run)
+    if parquet:
+        return _tables(folder)
     if rows == "evaluation":
         return _evaluation(folder, Path(out or "outputs/evaluation.json"))
-    found = rows_of(RunView(folder), rows)
+    view = RunView(folder)
     if out == "-":
         from ancrage.cli.shield import print_utf8
 
-        print_utf8(lines(found, "csv"))
+        print_utf8(lines(rows_of(view, rows), "csv"))
         return ExitCode.OK
     path = Path(out or f"{folder.path.name}-{rows}.csv")
-    count = write(found, path)
+    count = write(view, rows, path)
     console().print(f"{path}: {count} {rows}", soft_wrap=True)
     return ExitCode.OK
+
+
+def _tables(folder: "RunFolder") -> ExitCode:
+    from ancrage.cli.shield import say
+    from ancrage.report.terminal import console
+    from ancrage.scale.tables import write_tables
+
+    place, notes = write_tables(folder)
+    for note in notes:
+        say(f"export: {note}")
+    console().print(str(place), soft_wrap=True)
+    return ExitCode.INCOMPLETE if notes else ExitCode.OK
+
+
+@command(
+    help={
+        "sql": "One select over the views runs, answers, scores, findings and quotes.",
+        "csv": "Print all rows as CSV.",
+        "json": "Print all rows as JSON Lines.",
+    },
+    example='query "select mode, avg(value) from scores group by mode"',
+)
+def query(sql: str, csv: bool = False, json: bool = False) -> ExitCode:
+    """Ask all runs in SQL, read by DuckDB.
+
+    Exits 3 when lines of a journal are damaged or a snapshot is gone: what there is, is read.
+    """
+    from itertools import islice
+
+    from ancrage.cli.shield import print_utf8, say
+    from ancrage.report.export import lines
+    from ancrage.report.terminal import console, show
+    from ancrage.runs import RUNS, list_runs
+    from ancrage.scale.query import connected, table
+
+    if csv and json:
+        raise UsageError("--csv and --json both print: give one")
+    folders = list_runs()
+    damaged = len(list(RUNS.glob("*/manifest.json"))) - len(folders)
+    with connected(folders) as runs:
+        if damaged:
+            runs.notes.append(f"{damaged} runs are left out: their manifests cannot be read")
+        rows = runs.rows(sql)
+        if csv or json:
+            print_utf8(lines(rows, "csv" if csv else "jsonl"))
+        else:
+            shown = list(islice(rows, _SHOWN))
+            show(table(shown), console())
+            more = ", the first of more: --csv and --json print all" if next(rows, None) else ""
+            console().print(f"{len(shown)} rows of {len(folders)} runs{more}", soft_wrap=True)
+        for note in runs.notes:
+            say(f"query: {note}")
+        return ExitCode.INCOMPLETE if runs.notes else ExitCode.OK
 
 
 def _evaluation(folder: "RunFolder", path: Path) -> ExitCode:
@@ -105,4 +167,4 @@ def _evaluation(folder: "RunFolder", path: Path) -> ExitCode:
     return ExitCode.INCOMPLETE if found.missing_cases else ExitCode.OK
 
 
-tasks = (runs, export)
+tasks = (runs, query, export)

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +16,12 @@ from ancrage.runs import Item, RunView
 Rows = Literal["answers", "scores", "findings", "quotes"]
 Row = dict[str, Any]
 FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_WHOLE = {"start", "end", "findings", "citations", "quotes", "quotes_held"} | {
+    "input_tokens",
+    "output_tokens",
+}
+_GROUP = 10_000
+"""Rows of Parquet in memory at once."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -23,7 +31,7 @@ def rows_of(view: RunView, what: Rows) -> Iterator[Row]:
 
 
 def _common(view: RunView, item: Item) -> Row:
-    return {"run": view.run.id, "case": item.case.id, "study": item.case.study_id}
+    return {"run": view.run.id, "case_id": item.case.id, "study_id": item.case.study_id}
 
 
 def _answers(view: RunView, item: Item) -> Iterable[Row]:
@@ -105,8 +113,8 @@ _ROWS: dict[str, Callable[[RunView, Item], Iterable[Row]]] = {
 }
 
 
-def write(rows: Iterable[Row], path: Path) -> int:
-    """Write the rows in the format that the name of ``path`` ends with.
+def write(view: RunView, what: Rows, path: Path) -> int:
+    """Write the rows of a run in the format that the name of ``path`` ends with.
 
     Returns:
         How many rows were written.
@@ -117,9 +125,9 @@ def write(rows: Iterable[Row], path: Path) -> int:
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
         raise UsageError(f"{path}: name a file that ends in {', '.join(FORMATS)}")
-    counted = _Counted(rows)
+    counted = _Counted(rows_of(view, what))
     if kind == "parquet":
-        _parquet(counted, path)
+        _parquet(counted, path, ["value", *(mode.name for mode in view.modes)])
     else:
         write_atomic(path, lines(counted, kind), private=True)
     return counted.count
@@ -163,12 +171,25 @@ def _cell(value: object) -> object:
     return value
 
 
-def _parquet(rows: Iterable[Row], path: Path) -> None:
+def _parquet(rows: Iterable[Row], path: Path, numbers: Iterable[str]) -> None:
+    """Row groups of ``_GROUP`` rows, so that memory does not grow with the run."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
         raise UsageError("Parquet needs pyarrow: pip install 'ancrage[tables]'") from None
-    sink = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows)), sink)
-    write_atomic(path, sink.getvalue(), private=True)
+    left = iter(rows)
+    with tempfile.TemporaryFile() as draft:
+        writer = None
+        while group := list(islice(left, _GROUP)):
+            if writer is None:
+                kinds = dict.fromkeys(_WHOLE, pa.int64()) | dict.fromkeys(numbers, pa.float64())
+                schema = pa.schema([(name, kinds.get(name, pa.string())) for name in group[0]])
+                writer = pq.ParquetWriter(draft, schema, compression="zstd")
+            writer.write_table(pa.Table.from_pylist(group, schema))
+        if writer is None:
+            pq.write_table(pa.table({}), draft)
+        else:
+            writer.close()
+        draft.seek(0)
+        write_atomic(path, iter(lambda: draft.read(1 << 20), b""), private=True)

@@ -157,8 +157,8 @@ class RunFolder:
         )
         return folder
 
-    def snapshot(self) -> "Snapshot":
-        """The snapshot that the run read.
+    def snapshot(self, *, verify: bool = True) -> "Snapshot":
+        """The snapshot that the run read; ``verify`` compares its files with their hashes.
 
         Raises:
             UsageError: it is gone, or its content is no longer what the run read.
@@ -169,7 +169,7 @@ class RunFolder:
         path = (self.path / reference.path).resolve()
         if not path.is_dir():
             raise UsageError(f"run {self.path.name} read the snapshot {path}, which is gone")
-        snapshot = open_snapshot(path)
+        snapshot = open_snapshot(path, verify=verify)
         if snapshot.hash != reference.hash:
             raise UsageError(
                 f"snapshot {path} has changed since run {self.path.name} read it; "
