@@ -12,8 +12,8 @@ import pytest
 from ancrage.errors import UsageError
 from ancrage.report.export import rows_of
 from ancrage.runs import RunView, list_runs
-from ancrage.scale.query import RunQueries, connected
-from ancrage.scale.tables import TABLES, write_tables
+from ancrage.scale.query import RunQueries, connected, write_tables
+from ancrage.scale.tables import TABLES
 from tests.cli.test_commands import run
 from tests.scale.conftest import DEMO
 

@@ -103,7 +103,7 @@ def export(
 def _tables(folder: "RunFolder") -> ExitCode:
     from ancrage.cli.shield import say
     from ancrage.report.terminal import console
-    from ancrage.scale.tables import write_tables
+    from ancrage.scale.query import write_tables
 
     place, notes = write_tables(folder)
     for note in notes:

@@ -7,6 +7,7 @@ evaluator, the newest complete scoring.
 
 import json
 import re
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ancrage.errors import UsageError
-from ancrage.files import ends_whole
+from ancrage.files import ends_whole, save_model
 from ancrage.runs import NOT_RUN, RunView
-from ancrage.scale.tables import TABLES, fresh_tables
+from ancrage.scale.tables import FOLDER, MANIFEST, TABLES, Made, fresh_tables, sizes
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -194,6 +195,31 @@ class RunQueries:
             count -= not ends_whole(Path(file))  # torn as it was written, or being written now
             if count:
                 self.notes.append(f"{file}: {count} damaged line{'s' * (count > 1)} left out")
+
+
+def write_tables(folder: "RunFolder") -> tuple[Path, list[str]]:
+    """Write the columnar copy of a run, in the place of the one before.
+
+    Returns:
+        Its folder, and what it lacks, one sentence each.
+
+    Raises:
+        UsageError: DuckDB is not installed, or the run cannot be read.
+    """
+    made = Made(of=sizes(folder))
+    draft = Path(tempfile.mkdtemp(prefix=f".{FOLDER}-", dir=folder.path))
+    try:
+        with connected([folder], copying=True) as queries:
+            for table in TABLES:
+                queries.copy(table, draft / f"{table}.parquet")
+            notes = queries.notes
+        save_model(draft / MANIFEST, made, private=True)
+        target = folder.path / FOLDER
+        shutil.rmtree(target, ignore_errors=True)
+        draft.rename(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target, notes
 
 
 def table(rows: list[Row]) -> "RenderableType":
