@@ -3,8 +3,10 @@
 Run ``python -m benchmarks.nli FILE… --model FOLDER [--out DIR] [--window N] [--tier NAME]``. The
 files are those that ``ancrage calibrate --nli`` reads. Probabilities are computed once and kept in
 the folder, with the facts of their model, so that tables need no model; another model or window
-than theirs is refused. With ``--tier`` a model of the configuration is asked for sampled answers
-and for checks of its own claims, where the file has questions.
+than theirs is refused. Contradictions are judged again by passages that are looked up among all
+references of the file, and whole answers also claim by claim. With ``--tier`` a model of the
+configuration is asked for sampled answers and for checks of its own claims, where the file has
+questions.
 """
 
 import argparse
@@ -14,10 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ancrage.claims import extract_claims
 from ancrage.errors import AncrageError
 from ancrage.nli import NLISettings
 from ancrage.nli.labelled import Dataset, read_dataset
-from ancrage.nli.thresholds import Floats
+from ancrage.nli.thresholds import Decision, Floats, classes
+from ancrage.verify.lookup import BM25
 from benchmarks.nli import plots
 from benchmarks.nli.bench import Inputs, Result, run
 from benchmarks.nli.freeze import freeze
@@ -27,7 +31,11 @@ from benchmarks.nli.generations import (
     read_generations,
     samples_against,
 )
-from benchmarks.nli.page import markdown
+from benchmarks.nli.methods import Parts
+from benchmarks.nli.page import compact, markdown
+
+_PASSAGES = 3
+"""Looked up for a contradicted claim."""
 
 
 def bench(data: Dataset, folder: Path, settings: NLISettings, spoken: Generations) -> Result:
@@ -41,12 +49,36 @@ def bench(data: Dataset, folder: Path, settings: NLISettings, spoken: Generation
         for item, samples in zip(data.items, against, strict=True)
         for sample in samples
     ]
-    frozen = freeze(folder / "probabilities.jsonl", pairs + sampled, settings)
+    cut = [[claim.statement for claim in extract_claims(i.claim)] or [i.claim] for i in data.items]
+    parts = [
+        (i.premise, claim) for i, claims in zip(data.items, cut, strict=True) for claim in claims
+    ]
+    file = folder / "probabilities.jsonl"
+    frozen = freeze(file, pairs + sampled + parts, settings)
     probabilities, windows = frozen.of(pairs)
+    contradicted = np.flatnonzero(classes(probabilities) == Decision.CONTRADICTED)
+    found = BM25(dict.fromkeys(item.premise for item in data.items))
+    again = [
+        ("\n\n".join(found.search(data.items[i].claim, _PASSAGES)), data.items[i].claim)
+        for i in contradicted
+    ]
+    looked_up = np.full_like(probabilities, np.nan)
+    looked_up[contradicted] = freeze(file, again, settings).of(again)[0]
     samples = None
     if sampled:
         samples = mean_contradiction(frozen.of(sampled)[0], [len(s) for s in against])
-    return run(Inputs(data, probabilities, windows, samples, spoken.self_check(data)))
+    sizes = np.array([len(claims) for claims in cut], dtype=np.int64)
+    return run(
+        Inputs(
+            data,
+            probabilities,
+            windows,
+            samples,
+            spoken.self_check(data),
+            looked_up,
+            Parts(np.nan_to_num(frozen.of(parts)[0]), sizes),
+        )
+    )
 
 
 def mean_contradiction(rows: Floats, counts: list[int]) -> Floats:
@@ -89,13 +121,14 @@ def main() -> None:
     results = [bench(data, options.out, settings, spoken) for data in sets]
     dump = [result.model_dump() for result in results]
     (options.out / "results.json").write_text(json.dumps(dump, indent=1), encoding="utf-8")
-    tables = "\n".join(map(markdown, results))
+    tables = "\n".join([compact(results), *map(markdown, results)])
     (options.out / "tables.md").write_text(tables, encoding="utf-8")
     plots.dead_zone(options.out / "dead-zone.png")
     plots.sweep(results, options.out / "sweep.png")
     for result in results:
         name = result.dataset.lower().replace("/", "-")
         plots.f1_bars(result, options.out / f"f1-{name}.png")
+        plots.kinds(result, options.out / f"errors-{name}.png")
     print(tables)
 
 

@@ -72,7 +72,7 @@ def freeze(
 ) -> Frozen:
     """Compute what ``path`` does not hold yet, writing as it goes; a killed run takes up there.
 
-    Latencies go beside it, one line a chunk, to ``latency.jsonl``.
+    Processor time goes beside it, one line a chunk, to ``latency.jsonl``.
 
     Raises:
         UsageError: the file was computed by another model.
@@ -101,9 +101,9 @@ def freeze(
             out.write(json.dumps({"facts": model.facts}) + "\n")
         for start in range(0, len(todo), _CHUNK):
             chunk = todo[start : start + _CHUNK]
-            began = time.perf_counter()
+            began = time.process_time()
             judged = model.judge([wanted[k] for k in chunk])
-            seconds = time.perf_counter() - began
+            seconds = time.process_time() - began
             for k, row, windows in zip(chunk, judged.probabilities, judged.windows, strict=True):
                 values = [None if np.isnan(p) else float(p) for p in row]
                 out.write(json.dumps({"key": k, "p": values, "windows": int(windows)}) + "\n")

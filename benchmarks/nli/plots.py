@@ -1,6 +1,6 @@
 """The benchmark's plots, as PNG files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,39 @@ def sweep(results: Sequence[Result], path: Path) -> Path:
         axes.set_xlabel("k")
         axes.set_ylim(0, 1)
     panels[0].legend()
+    figure.savefig(path)
+    return path
+
+
+def kinds(result: Result, path: Path) -> Path:
+    """Errors by kind of claim, stacked, one bar a method and sort of error."""
+    figure = _figure(8, 4.5)
+    axes = figure.add_subplot()
+    bars = [(f"{m}: {e}", k) for m, errors in result.taxonomy.items() for e, k in errors.items()]
+    start = np.zeros(len(bars))
+    for kind in ("temporal", "numeric", "substitution", "rare fact"):
+        widths = np.array([counts.get(kind, 0) for _, counts in bars], dtype=float)
+        axes.barh(range(len(bars)), widths, left=start, label=kind)
+        start += widths
+    axes.set_yticks(range(len(bars)), [name for name, _ in bars])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"claims of {result.claims}")
+    axes.set_title(result.dataset)
+    axes.legend()
+    figure.savefig(path)
+    return path
+
+
+def latency(stages: Mapping[str, Sequence[float]], path: Path) -> Path:
+    """Milliseconds of an answer by stage: the median, and a line to the 95th percentile."""
+    figure = _figure(7, 0.5 * len(stages) + 1)
+    axes = figure.add_subplot()
+    middle, high = (np.array([np.quantile(v, q) for v in stages.values()]) for q in (0.5, 0.95))
+    axes.barh(range(len(stages)), middle, xerr=[np.zeros(len(stages)), high - middle])
+    axes.set_yticks(range(len(stages)), list(stages))
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel("processor time an answer, ms (log): median, line to the 95th percentile")
     figure.savefig(path)
     return path
 

@@ -15,8 +15,8 @@ from benchmarks.nli import bench, plots
 from benchmarks.nli.bench import Inputs, kind, run
 from benchmarks.nli.freeze import freeze, read_frozen
 from benchmarks.nli.generations import read_generations, samples_against
-from benchmarks.nli.methods import METHODS, Prediction, f1
-from benchmarks.nli.page import markdown
+from benchmarks.nli.methods import METHODS, SWEEP, Parts, Prediction, calibrated_with, f1
+from benchmarks.nli.page import compact, markdown
 
 HEADER = (
     "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,"
@@ -163,12 +163,88 @@ def test_every_method_sees_the_same_claims_and_the_counts_add_up() -> None:
     assert [row.method for row in result.rows] == list(METHODS)
     missing = {row.method for row in result.rows if row.missing}
     assert missing == {"self-check", "sampling (SelfCheckGPT-style)"}
+    missing = {row.method for row in result.ablation if row.missing}
+    assert missing == {
+        "paper + passages looked up for weak contradictions",
+        *(f"answers cut into claims, {rule}" for rule in ("argmax", "paper", "one cut")),
+    }
     for row in result.rows:
         for figure in row.measures.values():
             if figure.value is not None:
                 assert figure.low is not None
                 assert figure.high is not None
                 assert figure.low - 1e-9 <= figure.value <= figure.high + 1e-9
+
+
+def test_answers_are_responses_and_are_told_by_their_claims(tmp_path: Path) -> None:
+    """A wrong answer has one contradicted claim among entailed ones; the whole hides it."""
+    rows = [
+        {"answer": f"Answer {n}.", "context": [f"Text {n}."], "hallucinated": n % 3 == 0}
+        for n in range(150)
+    ]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = read_dataset(path)
+    assert len({item.response for item in data.items}) == 150
+    random = np.random.default_rng(0)
+    whole = random.dirichlet([5, 3, 1], 150)
+    claims: list[np.ndarray] = []
+    for item in data.items:
+        claims += [random.dirichlet([20, 1, 1]) for _ in range(2)]
+        claims.append(np.array([0.1, 0.1, 0.8]) if item.wrong else random.dirichlet([20, 1, 1]))
+    parts = Parts(np.array(claims), np.full(150, 3))
+    looked_up = np.where(whole.argmax(axis=1)[:, None] == 2, [0.1, 0.2, 0.7], np.nan)
+    given = Inputs(data, whole, np.ones(150, dtype=int), looked_up=looked_up, parts=parts)
+    result = run(given)
+    rows_of = {row.method: row for row in result.ablation}
+    for rule in ("argmax", "one cut"):
+        row = rows_of[f"answers cut into claims, {rule}"]
+        assert row.auc == 1
+        assert row.measures["f1"].value == 1
+    # One contradiction at .8 beside two entailments at about .91: the paper's dead zone.
+    assert rows_of["answers cut into claims, paper"].measures["f1"].value == 0
+    assert "looked up" in rows_of["paper + passages looked up for weak contradictions"].note
+
+
+def test_k_is_chosen_on_the_tuning_split_and_a_miss_can_cost_more() -> None:
+    splits = bench.split(inputs())
+    tuned = METHODS["paper, k tuned"](splits.tuning, splits.test)
+    assert tuned
+    k = tuned.note.split()[2].rstrip(",")
+    same = SWEEP[k](splits.tuning, splits.test)
+    assert same
+    assert (tuned.positive == same.positive).all()
+    best = max(
+        f1(said.positive, splits.tuning.data.wrong)
+        for method in SWEEP.values()
+        if (said := method(splits.tuning, splits.tuning))
+    )
+    own = SWEEP[k](splits.tuning, splits.tuning)
+    assert own
+    assert f1(own.positive, splits.tuning.data.wrong) == best
+    even, dear = (
+        calibrated_with(0.1, penalty=penalty)(splits.tuning, splits.test) for penalty in (1, 5)
+    )
+    assert even
+    assert dear
+    assert even.positive.sum() < dear.positive.sum()
+    wrong = splits.test.data.wrong
+    cost = {said.note: 5 * (wrong & ~said.positive).sum() + (~wrong & said.positive).sum()
+            for said in (even, dear)}  # fmt: skip
+    assert cost[dear.note] < cost[even.note]
+
+
+def test_corrections_that_are_not_due_are_counted() -> None:
+    splits = bench.split(inputs())
+    said = METHODS["argmax"](splits.tuning, splits.test)
+    assert said
+    found = bench.errors(said, splits.test)
+    assert sum(found["correction not due"].values()) == int(
+        (said.positive & ~splits.test.data.wrong).sum()
+    )
+    assert "correction not due" not in bench.errors(
+        Prediction(said.positive, said.undecided), splits.test
+    )
 
 
 def test_a_method_that_cannot_be_fitted_says_so_and_stops_no_other() -> None:
@@ -190,8 +266,13 @@ def test_measures_are_the_textbook_ones() -> None:
     perfect = bench.measures(Prediction(wrong, ~wrong), splits.test)
     assert {name: figure.value for name, figure in perfect.items()} == {
         "accuracy": 1, "precision": 1, "recall": 1, "f1": 1, "hallucination_rate": 0,
-        "responses": 1,
+        "responses": 1, "responses_left": 0,
     }  # fmt: skip
+    data = splits.test.data
+    left = np.bincount(data.owner, weights=wrong) > 0
+    assert bench.measures(Prediction(~wrong, wrong), splits.test)["responses_left"].value == (
+        pytest.approx(left.mean())
+    )
     nothing = bench.measures(Prediction(wrong & False, ~wrong), splits.test)
     assert nothing["precision"].value is None
     assert nothing["recall"].value == 0
@@ -236,6 +317,11 @@ def test_tables_and_plots_are_written(tmp_path: Path) -> None:
     assert plots.dead_zone(tmp_path / "dead.png").stat().st_size > 1000
     assert plots.sweep([result], tmp_path / "s.png").stat().st_size > 1000
     assert plots.f1_bars(result, tmp_path / "f.png").stat().st_size > 1000
+    assert plots.kinds(result, tmp_path / "k.png").stat().st_size > 1000
+    stages = {"claims": [0.1, 0.2], "network": [30.0, 50.0]}
+    assert plots.latency(stages, tmp_path / "l.png").stat().st_size > 1000
+    lines = compact([result]).splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:4]] == ["always wrong", "word overlap"]
 
 
 def test_generations_are_read(tmp_path: Path) -> None:

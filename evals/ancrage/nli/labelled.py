@@ -151,9 +151,10 @@ def _rows_of_claims(path: Path) -> Dataset:
         elif label not in _WRONG:
             dropped[f"labelled {label or 'nothing'!r}, neither right nor wrong"] += 1
         else:
+            whole = "answer" in row and claim == row["answer"]
             items.append(
                 Item(
-                    response=str(_first(row, _RESPONSE) or ""),
+                    response=str(_first(row, _RESPONSE) or (f"answer {number}" if whole else "")),
                     premise=premise,
                     claim=claim,
                     wrong=_WRONG[label],
@@ -191,7 +192,7 @@ def _grouped(path: Path, items: list[Item], dropped: "Counter[str]") -> Dataset:
     if items and all(item.response for item in items):
         order = {name: i for i, name in enumerate(dict.fromkeys(i.response for i in unique))}
         unique.sort(key=lambda item: order[item.response])
-        return Dataset(name, tuple(unique), dict(dropped), "the file's responses or pages")
+        return Dataset(name, tuple(unique), dict(dropped), "the file's responses, pages or answers")
     order_of = np.random.default_rng(0).permutation(len(unique))
     named = [
         item.model_copy(update={"response": f"pseudo-{i // _PSEUDO:05}"})
