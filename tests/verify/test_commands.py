@@ -1,7 +1,6 @@
 """In the commands: an experiment with ``--scorers``, and a file of answers."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +179,9 @@ def test_a_file_of_answers(workplace: Path, capfd: pytest.CaptureFixture[str]) -
         "d": ("unscored", None),
         "e": ("scored", 0),
     }
-    assert "Mean score 0.333 of 1, over 3 of 5 answers" in out
-    assert "Over all 5, the mean lies between 0.200 and 0.600" in out
-    assert re.search(r"unreadable lines +4\n", out)
+    assert "Answers: 5 = 2 scored + 2 unscored + 1 empty." in " ".join(out.split())
+    assert "The mean score of all 5 lies between 0.200 and 0.600" in " ".join(out.split())
+    assert "Lines that could not be read: 4." in out
     for fault in (
         "f.jsonl:7: id: 'a' occurs twice",
         "f.jsonl:8: answer: is missing",
@@ -277,9 +276,18 @@ def test_a_run_is_verified_beside_its_checks(
 ) -> None:
     answers(workplace)
     assert invoke("experiment", "--run-name", "r") == 0
+    before = [row.mode.name for row in RunView(find_run("r")).summaries()]
+    capfd.readouterr()
     assert invoke("verify", "r") == 3
+    told = " ".join(capfd.readouterr().out.split())
+    assert "Answers: 5 = " in told
+    assert "No model was asked, so the run gets no scoring" in told
+    assert [row.mode.name for row in RunView(find_run("r")).summaries()] == before
+    with OpenAIServer(script) as server:
+        configure(workplace, server)
+        assert invoke("verify", "r", "--llm") == 3
     rows = {row.mode.name: row for row in RunView(find_run("r")).summaries()}
     assert rows["hallucinated_claim"].cases == 5
-    assert "Claims:" in capfd.readouterr().out
+    assert "Claims: " in capfd.readouterr().out
     assert invoke("verify", "r", "--resume") == 2
     assert "go with a file of answers" in capfd.readouterr().err

@@ -1,10 +1,12 @@
 """Where context comes from, and who gives verdicts."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from ancrage.claims import Claim
 from ancrage.domain import Output, OutputState, ToolCall
 from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
@@ -19,6 +21,7 @@ from ancrage.verify import (
     claim_scorer,
     make_run,
     tool_context,
+    verify_by_code,
 )
 from tests.servers.openai_server import Call, Reply
 from tests.verify.scripted import claims, entry, models, reply, scorer, table
@@ -283,3 +286,69 @@ async def test_without_a_list_the_rules_step_in_and_it_is_said() -> None:
     assert len(result.claims) == 2
     assert result.versions["extractor"].endswith(" (rules alone)")
     assert "claims by rules, since the model gave none: unparsable" in result.notes[0]
+
+
+class Scholar:
+    """Supports what a text of the context states in these words, and remembers what it was asked;
+    contradicts Rome, and is sure of it only where told so."""
+
+    name, version = "scholar", "1"
+
+    def __init__(self, *, sure: bool = True) -> None:
+        self.asked: list[tuple[list[str], int]] = []
+        self.sure = sure
+
+    def verify(
+        self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]
+    ) -> Opinions:
+        self.asked.append(([claim.statement for claim in claims], len(context)))
+        return Opinions(tuple(self._one(claim.statement, context) for claim in claims))
+
+    def _one(self, statement: str, context: Sequence[ContextItem]) -> Opinion:
+        known = any(statement.rstrip(".").lower() in item.text.lower() for item in context)
+        verdict = Verdict.SUPPORTED if known else Verdict.UNSUPPORTED
+        if "Rome" in statement and not known:
+            verdict = Verdict.CONTRADICTED
+        return Opinion(verifier=self.name, verdict=verdict, reason="read", correctable=self.sure)
+
+
+class Shelf:
+    """Has a passage for every claim but those about cats."""
+
+    def search(self, claim: str, count: int) -> list[str]:
+        return [] if "cat" in claim else [f"It is known that {claim.rstrip('.').lower()} indeed."]
+
+
+@pytest.mark.parametrize(("sure", "again"), [(True, 1), (False, 2)])
+async def test_passages_are_looked_up_only_for_what_the_context_does_not_settle(
+    sure: bool, again: int
+) -> None:
+    scholar = Scholar(sure=sure)
+    context = ["We read that anne runs a firm there."]
+    known = claim_scorer(scholar, context=context, retriever=Shelf(), models=models())
+    texts = ["Anne runs a firm.", "Bob is a cook.", "The cat is old.", "The office is in Rome."]
+    result = await known.score(make_run("?", " ".join(texts)))
+    assert scholar.asked[0] == (texts, 1)
+    assert scholar.asked[1] == (texts[1:] if not sure else texts[1:3], 1 + again)
+    assert len(scholar.asked) == 2
+    verdicts = [verdict.verdict for verdict in result.verdicts]
+    last = Verdict.CONTRADICTED if sure else Verdict.SUPPORTED
+    assert verdicts == [Verdict.SUPPORTED, Verdict.SUPPORTED, Verdict.UNSUPPORTED, last]
+    assert [item.id for item in result.context] == [None, *["looked up"] * again]
+    nothing = claim_scorer(Scholar(), retriever=Shelf(), models=models())
+    alone = await nothing.score(make_run("?", "The cat is old."))
+    assert alone.problem == "the context is empty: nothing to hold claims against"
+
+
+def test_code_alone_is_a_plain_function() -> None:
+    answer = "Acme emploie 150 personnes. Acme est à Lyon. Acme vend des vélos."
+    context = ["Acme emploie 123 personnes.", "Acme est à Lyon."]
+    result = verify_by_code(answer, context)
+    assert [verdict.verdict for verdict in result.verdicts] == [
+        Verdict.CONTRADICTED, Verdict.SUPPORTED, Verdict.UNSCORED,
+    ]  # fmt: skip
+    assert verify_by_code(answer, []).problem
+    assert verify_by_code("", context).state is State.EMPTY
+    assert verify_by_code(None, context).state is State.UNSCORED
+    with pytest.raises(UsageError, match="not one text"):
+        verify_by_code(answer, "one text")

@@ -13,7 +13,8 @@ from ancrage.config import Config
 from ancrage.errors import UsageError
 from ancrage.llm import Models, Tier
 from ancrage.verify import ClaimScorer, Correction, State, Verdict, claim_scorer, make_run
-from ancrage.verify.correct import llm_correct, llm_recall, rebuild
+from ancrage.verify.correct import rebuild
+from ancrage.verify.llm import llm_correct, llm_recall
 from ancrage.verify.lookup import BM25
 from ancrage.verify.model import ClaimVerdict
 from tests.servers.openai_server import Call, OpenAIServer, Reply, Say

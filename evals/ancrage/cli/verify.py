@@ -9,6 +9,8 @@ from ancrage.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from ancrage.llm import Models
     from ancrage.nli import NLISettings
+    from ancrage.runs import RunFolder
+    from ancrage.verify import ClaimScorer
     from ancrage.verify.settings import VerifySettings
 
 
@@ -130,6 +132,8 @@ def _verify_run(
     scorer = scorer_of(settings, models, anchored_context, inference)
     if dry_run:
         return print_estimate(data, [scorer], folder)
+    if not scorer.verifiers:
+        return _preview(folder, scorer)
     with track("Verifying", data.manifest.counts.kept) as advance:
         asyncio.run(
             score_run(
@@ -141,6 +145,25 @@ def _verify_run(
             )
         )
     return conclude(folder)
+
+
+def _preview(folder: "RunFolder", scorer: "ClaimScorer") -> ExitCode:
+    """What code alone tells of a run: printed, and no row of its report."""
+    import asyncio
+
+    from rich.text import Text
+
+    from ancrage.report.terminal import console, show
+    from ancrage.runs.progress import track
+    from ancrage.studies import Studies
+    from ancrage.verify.account import preview
+
+    data = folder.snapshot()
+    with track("Verifying", data.manifest.counts.kept) as advance:
+        words, whole = asyncio.run(preview(folder, scorer, Studies(data), advance))
+    left = "No model was asked, so the run gets no scoring: --nli or --llm give it one."
+    show(Text(f"{words}\n{left}"), console())
+    return ExitCode.OK if whole else ExitCode.INCOMPLETE
 
 
 tasks = (verify,)

@@ -8,20 +8,23 @@ from ancrage.verify.context import (
     tool_context,
 )
 from ancrage.verify.live import Live
+from ancrage.verify.llm import LLMVerifier
 from ancrage.verify.model import (
     ClaimVerdict,
+    ClaimVerifier,
     ContextItem,
     Correction,
     Evidence,
     Opinion,
+    Opinions,
     Prompt,
     State,
     Verdict,
 )
 from ancrage.verify.result import Band, Verification
+from ancrage.verify.rounds import verify_by_code
 from ancrage.verify.scorer import ClaimScorer, claim_scorer
 from ancrage.verify.settings import VerifySettings, claim_evaluator
-from ancrage.verify.verifiers import ClaimVerifier, LLMVerifier, Opinions
 
 __all__ = [
     "Band",
@@ -47,4 +50,5 @@ __all__ = [
     "make_run",
     "recorded_context",
     "tool_context",
+    "verify_by_code",
 ]

@@ -1,59 +1,21 @@
-"""What a language model writes beside verdicts: recalled references, and corrected claims.
+"""Recalled references and corrected claims; ``ancrage.verify.llm`` has a model write them.
 
-The recall takes the question and nothing else, so that the answer under test cannot leak into the
+A recall takes the question and nothing else, so that the answer under test cannot leak into the
 reference that it is checked against. A correction is verified itself before it is used.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 
 from ancrage.claims import Claim
-from ancrage.llm import Models, Request
 from ancrage.verify.model import ClaimVerdict, Correction, Verdict
 from ancrage.verify.result import Verification
 
-_RECALL = (
-    "State what you know that bears on the question, as short factual sentences in the question's "
-    "language. State only facts that you are sure of; write NOTHING if there are none.\n\n"
-    "Question: {question}"
-)
-_CORRECT = (
-    "A statement is contradicted by a reference. Rewrite the statement so that it agrees with the "
-    "reference; change only what is wrong, keep its language, tone and length. Reply with the "
-    "rewritten statement alone.\n\nQuestion: {question}\nReference: {reference}\n"
-    "Statement: {claim}"
-)
 Recall = Callable[[str], Awaitable[str | None]]
 """Recalls a reference for a question; None when there is none."""
 Correct = Callable[[str, str, str], Awaitable[str | None]]
 """Rewrites a contradicted claim, given it, the question and the reference; None if it cannot."""
 Check = Callable[[Claim], Awaitable[ClaimVerdict]]
 """Verifies one claim by itself."""
-
-
-def llm_recall(models: Models, tier: str) -> Recall:
-    """A recall through the tier of that name."""
-
-    async def recall(question: str) -> str | None:
-        text = await _ask(models, tier, _RECALL.format(question=question))
-        return None if text is None or text.strip(" .").upper() == "NOTHING" else text
-
-    return recall
-
-
-def llm_correct(models: Models, tier: str) -> Correct:
-    """A corrector through the tier of that name."""
-
-    async def correct(claim: str, question: str, reference: str) -> str | None:
-        prompt = _CORRECT.format(claim=claim, question=question, reference=reference)
-        return await _ask(models, tier, prompt)
-
-    return correct
-
-
-async def _ask(models: Models, tier: str, prompt: str) -> str | None:
-    request = Request(tier=models.tier(tier), messages=({"role": "user", "content": prompt},))
-    completion = await models.client().complete(request)
-    return completion.text.strip() or None if completion.ok else None
 
 
 async def corrected(
@@ -66,7 +28,7 @@ async def corrected(
         verdict.model_copy(
             update={"correction": await _correction(claim, question, reference, correct, check)}
         )
-        if verdict.verdict is Verdict.CONTRADICTED and _sure(verdict)
+        if verdict.verdict is Verdict.CONTRADICTED and sure(verdict)
         else verdict
         for claim, verdict in zip(found.claims, found.verdicts, strict=True)
     ]
@@ -79,7 +41,8 @@ async def corrected(
     )
 
 
-def _sure(verdict: ClaimVerdict) -> bool:
+def sure(verdict: ClaimVerdict) -> bool:
+    """Whether whoever decided a contradiction is sure enough to have the claim rewritten."""
     by = [opinion for opinion in verdict.opinions if opinion.verifier == verdict.decided_by]
     return all(opinion.correctable for opinion in by)
 

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import AliasChoices, Field
-from rich.console import Console
-from rich.table import Table
 
 from ancrage.domain import Frozen, JsonValue
-from ancrage.errors import AncrageError, ExitCode, UsageError
+from ancrage.errors import ExitCode, UsageError
 from ancrage.files import lines, parse_line, read_jsonl
-from ancrage.report.terminal import console, show
+from ancrage.report.terminal import console
 from ancrage.report.text import visible
 from ancrage.runs.journal import Journal
+from ancrage.runs.loop import for_each
+from ancrage.verify.account import Tally
 from ancrage.verify.context import make_run
-from ancrage.verify.extract import RULES_ALONE
-from ancrage.verify.model import State, Verdict
+from ancrage.verify.llm import RULES_ALONE
 from ancrage.verify.result import Verification
 from ancrage.verify.scorer import ClaimScorer
 
@@ -44,34 +43,25 @@ class Line(Frozen):
 
 
 @dataclass
-class _Tally:
-    """What a file came to; memory does not grow with it."""
+class _Told:
+    """What a file came to."""
 
+    tally: Tally = field(default_factory=Tally)
     faults: list[str] = field(default_factory=list)
-    states: Counter[str] = field(default_factory=Counter)
-    verdicts: Counter[str] = field(default_factory=Counter)
-    deciders: Counter[str] = field(default_factory=Counter)
     corrections: Counter[str] = field(default_factory=Counter)
     disagreements: int = 0
-    total: float = 0.0
-    best: float = 0.0
-    worst: float = 0.0
-    shown: list[tuple[float, str, str]] = field(default_factory=list)
+    worst: list[tuple[float, str, str]] = field(default_factory=list)
 
     def add(self, result: Verification) -> None:
-        self.states[result.state] += 1
-        self.verdicts.update(verdict.verdict.value for verdict in result.verdicts)
-        self.deciders.update(v.decided_by for v in result.verdicts if v.decided_by)
+        deciders = [verdict.decided_by for verdict in result.verdicts]
+        self.tally.add(result.state, result.counts, result.best, result.worst, deciders)
         self.corrections.update(
             "used" if v.correction.used else "failed" for v in result.verdicts if v.correction
         )
         self.disagreements += sum(verdict.disagreement for verdict in result.verdicts)
-        self.total += result.score or 0.0
-        self.best += result.best
-        self.worst += result.worst
         if result.worst > 0:
-            self.shown.append((result.worst, result.run_id, result.reason))
-            self.shown = sorted(self.shown, reverse=True)[:_WORST]
+            self.worst.append((result.worst, result.run_id, result.reason))
+            self.worst = sorted(self.worst, reverse=True)[:_WORST]
 
 
 def verify_file(
@@ -98,18 +88,17 @@ def verify_file(
         raise UsageError(f"{file}: no such file")
     if target.exists() and not resume:
         raise UsageError(f"{target} exists: give another --out, or --resume")
-    tally = _Tally()
+    told = _Told()
     done = _done(source, target)
     scorer = load()
     for result in _results(target):
         _refuse_another_scorer(result, scorer, target)
-        tally.add(result)
+        told.add(result)
     target.parent.mkdir(parents=True, exist_ok=True)
-    answers = ((name, line) for name, line in _answers(source, tally.faults) if name not in done)
-    asyncio.run(_verify(scorer, answers, target, tally, concurrency))
-    _print(tally, target, scorer.scale)
-    whole = not (tally.faults or tally.states[State.PARTIAL] or tally.states[State.UNSCORED])
-    return ExitCode.OK if whole else ExitCode.INCOMPLETE
+    answers = ((name, line) for name, line in _answers(source, told.faults) if name not in done)
+    asyncio.run(_verify(scorer, answers, target, told, concurrency))
+    _print(told, target, scorer.scale)
+    return ExitCode.INCOMPLETE if told.faults or told.tally.left else ExitCode.OK
 
 
 def _results(target: Path) -> Iterator[Verification]:
@@ -157,32 +146,23 @@ async def _verify(
     scorer: ClaimScorer,
     answers: Iterator[tuple[str, Line]],
     target: Path,
-    tally: _Tally,
+    told: _Told,
     concurrency: int,
 ) -> None:
-    known: list[BaseException] = []
     with Journal[Verification](target) as journal:
 
-        async def worker() -> None:
-            for name, line in answers:
-                texts: JsonValue = (
-                    line.context if isinstance(line.context, str) else [*line.context]
-                )
-                run = make_run(line.question, line.answer, id=name, metadata={"context": texts})
-                result = await scorer.score(run)
-                journal.append(result.model_copy(update={"digest": line.digest}))
-                tally.add(result)
+        async def one(answer: tuple[str, Line]) -> None:
+            name, line = answer
+            texts: JsonValue = line.context if isinstance(line.context, str) else [*line.context]
+            run = make_run(line.question, line.answer, id=name, metadata={"context": texts})
+            result = await scorer.score(run)
+            journal.append(result.model_copy(update={"digest": line.digest}))
+            told.add(result)
 
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(max(1, concurrency)):
-                    group.create_task(worker())
-        except* AncrageError as errors:
-            known += errors.exceptions
+            await for_each(one, answers, concurrency)
         finally:
             await scorer.aclose()
-    if known:
-        raise known[0]
 
 
 def _answers(source: Path, faults: list[str]) -> Iterator[tuple[str, Line]]:
@@ -202,37 +182,19 @@ def _answers(source: Path, faults: list[str]) -> Iterator[tuple[str, Line]]:
         yield name, line
 
 
-def _print(tally: _Tally, target: Path, scale: float) -> None:
-    out: Console = console()
-    table = Table("Answers", "", box=None)
-    count = tally.states.total()
-    table.add_row("scored", str(tally.states[State.SCORED]))
-    for state in (State.NO_CLAIMS, State.EMPTY, State.PARTIAL, State.UNSCORED):
-        table.add_row(state.replace("_", " "), str(tally.states[state]))
-    table.add_row("all", str(count))
-    if tally.faults:
-        table.add_row("unreadable lines", str(len(tally.faults)))
-    table.add_row("", "")
-    for verdict in Verdict:
-        table.add_row(f"claims {verdict}", str(tally.verdicts[verdict]))
-    table.add_row("claims", str(tally.verdicts.total()))
-    if tally.disagreements:
-        table.add_row("verifiers disagree on", str(tally.disagreements))
-    for kind, number in sorted(tally.corrections.items()):
-        table.add_row(f"corrections {kind}", str(number))
-    show(table, out)
-    decided = ", ".join(f"{name} {n}" for name, n in tally.deciders.most_common())
-    out.print(f"\nDecided by: {decided or 'nobody'}")
-    known = count - tally.states[State.PARTIAL] - tally.states[State.UNSCORED]
-    if known:
-        out.print(
-            f"Mean score {tally.total / known:.3f} of {scale:g}, over {known} of {count} answers"
-        )
-    if known < count:
-        low, high = tally.best / count, tally.worst / count
-        out.print(f"Over all {count}, the mean lies between {low:.3f} and {high:.3f}")
-    for _, name, reason in tally.shown:
+def _print(told: _Told, target: Path, scale: float) -> None:
+    out = console()
+    if told.tally.states:
+        out.print(told.tally.words(), markup=False)
+    out.print(f"The score of an answer of which every claim is hallucinated is {scale:g}.")
+    if told.disagreements:
+        out.print(f"Verifiers disagree on {told.disagreements} claims.")
+    for kind, number in sorted(told.corrections.items()):
+        out.print(f"Corrections {kind}: {number}.")
+    for _, name, reason in told.worst:
         out.print(f"\n{visible(name)}: {visible(reason)}")
-    for fault in tally.faults:
+    if told.faults:
+        out.print(f"\nLines that could not be read: {len(told.faults)}.", style="red")
+    for fault in told.faults:
         out.print(visible(fault), style="red")
     out.print(f"\nResults in {target}")

@@ -1,10 +1,15 @@
 """The nouns of verification: what claims are held against, and what is said of each."""
 
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from pydantic import Field
 
-from ancrage.domain import Frozen, JsonValue, Passage
+from ancrage.claims import Claim
+from ancrage.domain import Frozen, JsonValue, Passage, Usage
+from ancrage.evaluator import Subject
 
 
 class Verdict(StrEnum):
@@ -110,3 +115,30 @@ class Prompt(Frozen):
     model: str
     version: str
     messages: tuple[dict[str, JsonValue], ...]
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What a verifier says: one opinion a claim, in order."""
+
+    opinions: tuple[Opinion, ...]
+    prompts: tuple[Prompt, ...] = ()
+    usage: Usage | None = None
+    notes: tuple[str, ...] = ()
+
+
+class ClaimVerifier(Protocol):
+    """Holds claims against a context that is not empty; ``verify`` may be async.
+
+    A verdict that cannot be had is an opinion ``unscored`` with the reason.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    def verify(
+        self, run: Subject, claims: Sequence[Claim], context: Sequence[ContextItem]
+    ) -> Opinions | Awaitable[Opinions]: ...

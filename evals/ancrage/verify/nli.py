@@ -19,8 +19,7 @@ from ancrage.nli.model import Pair
 from ancrage.nli.rules import Rule, calibration_of, rule_name
 from ancrage.nli.thresholds import Decision, classes
 from ancrage.verify.code import Context
-from ancrage.verify.model import ContextItem, Evidence, Opinion, Verdict
-from ancrage.verify.verifiers import Opinions
+from ancrage.verify.model import ContextItem, Evidence, Opinion, Opinions, Verdict
 
 _VERDICTS = {
     Decision.SUPPORTED: Verdict.SUPPORTED,

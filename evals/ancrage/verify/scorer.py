@@ -1,34 +1,30 @@
 """The scorer: claims, verdicts, score."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ancrage.claims import Claim
-from ancrage.domain import Evaluation, FailureMode, OutputState
-from ancrage.errors import AncrageError, UsageError
+from ancrage.domain import Evaluation, FailureMode
+from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
 from ancrage.llm import Models, Tier, add_usage
-from ancrage.verify.code import Context
-from ancrage.verify.context import GetContext, Texts, called, items, resolve
+from ancrage.nli import NLISettings
+from ancrage.verify.context import GetContext, Texts, items, resolve
 from ancrage.verify.correct import Correct, Recall, corrected
-from ancrage.verify.decide import decision_version, settle
+from ancrage.verify.decide import decision_version
 from ancrage.verify.evaluation import MODES, NAME, evaluation_of
-from ancrage.verify.extract import (
-    Extraction,
-    Extractor,
-    LLMExtractor,
-    RuleExtractor,
-    claims_of,
-)
+from ancrage.verify.extract import Extractor, RuleExtractor, claims_of
+from ancrage.verify.llm import LLMExtractor, LLMVerifier
 from ancrage.verify.lookup import Retriever
-from ancrage.verify.model import ClaimVerdict, ContextItem, Opinion, Verdict
+from ancrage.verify.model import (
+    ClaimVerdict,
+    ClaimVerifier,
+    ContextItem,
+)
 from ancrage.verify.result import Verification
-from ancrage.verify.verifiers import ClaimVerifier, LLMVerifier, Opinions
+from ancrage.verify.rounds import Rounds, looked_up, unscorable
 
 Model = str | Tier | ClaimVerifier
-_PASSAGES = 3
-"""Passages looked up for one claim."""
 
 
 @dataclass(frozen=True)
@@ -77,57 +73,41 @@ class ClaimScorer:
         Raises:
             UsageError: the models cannot be called at all (no key, no price for a budget).
         """
-        output = run.output
-        if output.state is OutputState.EMPTY or (
-            output.state is OutputState.OK and not run.text.strip()
-        ):
-            return self._result(run, empty=True)
-        if output.state is not OutputState.OK:
-            reason = f"output {output.state}" + (f": {output.reason}" if output.reason else "")
-            return self._result(run, problem=reason)
+        nothing = unscorable(run, self.scale)
+        if nothing:
+            return nothing.model_copy(update={"versions": self.versions})
         found = await self.extractor.extract(run)
-        if not found.claims:
-            return self._result(run, found)
-        context = await self._held_against(run, found.claims)
-        if isinstance(context, str):
-            return self._result(run, found, problem=context)
-        said = await self._ask(run, found.claims, context)
-        result = self._result(run, found, context, said)
-        if self.correct is None:
+        context, problem = await self._held_against(run) if found.claims else ((), "")
+        rounds = Rounds(run, found.claims, context, self.verifiers, code=self.code)
+        if context:
+            await rounds.ask(range(len(found.claims)))
+        if self.retriever and not problem:
+            rounds.add(looked_up(self.retriever, (found.claims[i] for i in rounds.open)))
+            await rounds.ask(rounds.open if len(rounds.context) > len(context) else ())
+        if found.claims and not rounds.context:
+            problem = problem or f"{self._nothing}: nothing to hold claims against"
+        usages = [usage for usage in (found.usage, *(o.usage for o in rounds.said)) if usage]
+        result = Verification.of(
+            run_id=run.case.id,
+            claims=found.claims,
+            verdicts=rounds.verdicts(problem),
+            scale=self.scale,
+            problem=problem or None,
+            context=rounds.context,
+            prompts=(*found.prompts, *(p for opinions in rounds.said for p in opinions.prompts)),
+            versions=self.versions | {"extractor": found.version},
+            notes=(*found.notes, *(n for opinions in rounds.said for n in opinions.notes)),
+            usage=add_usage(usages) if usages else None,
+        )
+        if self.correct is None or problem:
             return result
 
         async def check(claim: Claim) -> ClaimVerdict:
-            opinions = await self._ask(run, (claim,), context)
-            return self._settle(run, (claim,), Context(context), opinions)[0]
+            alone = Rounds(run, (claim,), rounds.context, self.verifiers, code=self.code)
+            await alone.ask((0,))
+            return alone.verdicts()[0]
 
         return await corrected(result, run.text, run.case.input.question, self.correct, check)
-
-    async def _ask(
-        self, run: Subject, claims: tuple[Claim, ...], context: tuple[ContextItem, ...]
-    ) -> list[Opinions]:
-        return await asyncio.gather(
-            *(_ask(verifier, run, claims, context) for verifier in self.verifiers)
-        )
-
-    def _settle(
-        self,
-        run: Subject,
-        claims: tuple[Claim, ...],
-        context: Context,
-        said: Sequence[Opinions],
-        problem: str | None = None,
-    ) -> list[ClaimVerdict]:
-        return [
-            settle(
-                claim,
-                [opinions.opinions[i] for opinions in said],
-                context,
-                problem,
-                question=run.case.input.question,
-                code=self.code,
-            )
-            for i, claim in enumerate(claims)
-        ]
 
     @property
     def tiers(self) -> dict[str, Tier]:
@@ -137,17 +117,22 @@ class ClaimScorer:
     async def plan(self, subject: Subject) -> dict[str, list[int]]:
         """The input tokens of each call that an output would take, by purpose; none is made.
 
-        Claims that a model would list are counted as the rules cut them.
+        Claims that a model would list are counted as the rules cut them, and all of them as open
+        where passages are looked up.
         """
-        planned = {}
+        planned: dict[str, list[int]] = {}
         if isinstance(self.extractor, LLMExtractor):
             planned[self._purpose(self.extractor)] = [self.extractor.tokens(subject)]
         claims = claims_of(subject)
         asked = [verifier for verifier in self.verifiers if isinstance(verifier, LLMVerifier)]
-        context = await self._held_against(subject, claims) if claims and asked else ""
-        if not isinstance(context, str):
-            for verifier in asked:
-                planned[self._purpose(verifier)] = [verifier.tokens(subject, claims, context)]
+        context, problem = await self._held_against(subject) if claims and asked else ((), "none")
+        contexts = [context] if context else []
+        if self.retriever and not problem:
+            contexts.append((*context, *looked_up(self.retriever, claims)))
+        for verifier in asked if contexts else ():
+            planned[self._purpose(verifier)] = [
+                verifier.tokens(subject, claims, held) for held in contexts
+            ]
         return planned
 
     @property
@@ -156,8 +141,7 @@ class ClaimScorer:
         return [caller for caller in every if isinstance(caller, LLMVerifier | LLMExtractor)]
 
     def _purpose(self, caller: LLMVerifier | LLMExtractor) -> str:
-        what = caller.name if isinstance(caller, LLMVerifier) else "claims"
-        return f"{self.name}: {what}"
+        return f"{self.name}: {caller.name}"
 
     async def aclose(self) -> None:
         """Close the connections that scoring opened."""
@@ -168,85 +152,21 @@ class ClaimScorer:
         """The score as counts of contradicted and unsupported claims, one finding each."""
         return evaluation_of(await self.score(subject), subject.text, self.name, self.version)
 
-    async def _held_against(
-        self, run: Subject, claims: Sequence[Claim]
-    ) -> tuple[ContextItem, ...] | str:
-        """The context of a run with what was looked up for its claims, or why there is none."""
+    @property
+    def _nothing(self) -> str:
+        return "get_context found no context" if self.get_context else "the context is empty"
+
+    async def _held_against(self, run: Subject) -> tuple[tuple[ContextItem, ...], str]:
+        """The context of a run, given or recalled; without one, maybe a reason why."""
         try:
             context = await resolve(self.get_context, run) if self.get_context else self.context
         except Exception as error:  # noqa: BLE001  the user's function can fail in any way
-            return f"get_context raised {type(error).__name__}: {error}"
+            return (), f"get_context raised {type(error).__name__}: {error}"
         question = run.case.input.question
         if not context and self.recall and question:
             recalled = await self.recall(question)
             context = (ContextItem(text=recalled, id="recalled"),) if recalled else ()
-        if self.retriever:
-            passages = dict.fromkeys(
-                passage
-                for claim in claims
-                for passage in self.retriever.search(claim.statement, _PASSAGES)
-            )
-            context += tuple(ContextItem(text=text, id="looked up") for text in passages)
-        whose = "get_context found no context" if self.get_context else "the context is empty"
-        return context or f"{whose}: nothing to hold claims against"
-
-    def _result(
-        self,
-        run: Subject,
-        found: Extraction | None = None,
-        context: tuple[ContextItem, ...] = (),
-        said: Sequence[Opinions] = (),
-        *,
-        problem: str | None = None,
-        empty: bool = False,
-    ) -> Verification:
-        claims = found.claims if found else ()
-        spent = [found.usage if found else None, *(opinions.usage for opinions in said)]
-        usages = [usage for usage in spent if usage]
-        return Verification.of(
-            run_id=run.case.id,
-            claims=claims,
-            verdicts=self._settle(run, claims, Context(context), said, problem),
-            scale=self.scale,
-            empty=empty,
-            problem=problem,
-            context=context,
-            prompts=(
-                *(found.prompts if found else ()),
-                *(p for opinions in said for p in opinions.prompts),
-            ),
-            versions=self.versions | ({"extractor": found.version} if found else {}),
-            notes=(
-                *(found.notes if found else ()),
-                *(n for opinions in said for n in opinions.notes),
-            ),
-            usage=add_usage(usages) if usages else None,
-        )
-
-
-async def _ask(
-    verifier: ClaimVerifier,
-    run: Subject,
-    claims: tuple[Claim, ...],
-    context: tuple[ContextItem, ...],
-) -> Opinions:
-    """One opinion a claim, whatever the verifier does."""
-    try:
-        said = await called(verifier.verify, run, claims, context)
-    except (AncrageError, asyncio.CancelledError):
-        raise
-    except Exception as error:  # noqa: BLE001  a faulty verifier leaves its claims unscored
-        reason = f"raised {type(error).__name__}: {error}"
-        return _silent(verifier.name, reason, len(claims))
-    if len(said.opinions) != len(claims):
-        reason = f"gave {len(said.opinions)} opinions on {len(claims)} claims"
-        return _silent(verifier.name, reason, len(claims))
-    return said
-
-
-def _silent(name: str, reason: str, count: int) -> Opinions:
-    opinion = Opinion(verifier=name, verdict=Verdict.UNSCORED, reason=reason)
-    return Opinions((opinion,) * count)
+        return context, ""
 
 
 def claim_scorer(
@@ -257,6 +177,7 @@ def claim_scorer(
     get_context: GetContext | None = None,
     extractor: Tier | str | None = None,
     models: Models | None = None,
+    nli: NLISettings | None = None,
     code: bool = True,
     retriever: Retriever | None = None,
     recall: Recall | None = None,
@@ -266,16 +187,17 @@ def claim_scorer(
 
     Args:
         model: who gives verdicts: the name of a tier of the configuration, a ``Tier``, ``"nli"``
-            for the NLI model of ``[nli]``, any ``ClaimVerifier``, or several of these, the first
-            of which is followed where they disagree. None asks no model: only figures, dates and
-            verbatim claims get a verdict.
+            for an NLI model, any ``ClaimVerifier``, or several of these, the first of which is
+            followed where they disagree. None asks no model: only figures, dates and verbatim
+            claims get a verdict.
         scale: the score of an output of which every claim is hallucinated.
         context: the texts that claims are held against.
         get_context: finds them for each run when it is scored; prevails over ``context``.
         extractor: a tier whose model lists the claims; by default rules do.
         models: the client to call models with, its budget and its cache of answers.
+        nli: which NLI model; by default that of ``[nli]``.
         code: whether figures, dates and words are compared by code.
-        retriever: finds passages for each claim, added to the context.
+        retriever: finds passages for each claim that the context does not settle, added to it.
         recall: recalls a context from the question alone where there is none.
         correct: rewrites contradicted claims; each correction is verified before it is used.
 
@@ -291,7 +213,7 @@ def claim_scorer(
         listed = [] if model is None else [model]
     elif not (listed := list(model)):
         raise UsageError("no model given; None asks for code alone")
-    verifiers = tuple(_verifier(chosen, models) for chosen in listed)
+    verifiers = tuple(_verifier(chosen, models, nli) for chosen in listed)
     names = [verifier.name for verifier in verifiers]
     if len(set(names)) < len(names):
         raise UsageError(f"two verifiers have the same name: {', '.join(names)}")
@@ -313,13 +235,12 @@ def _tier(tier: Tier | str, models: Models) -> Tier:
     return models.tier(tier) if isinstance(tier, str) else tier
 
 
-def _verifier(model: Model, models: Models) -> ClaimVerifier:
+def _verifier(model: Model, models: Models, nli: NLISettings | None) -> ClaimVerifier:
     if model == "nli":
         from ancrage.verify.nli import NLIVerifier
 
-        return NLIVerifier.load(config=models.config)
-    if isinstance(model, str):
-        return LLMVerifier(models.tier(model), models, name=model)
-    if isinstance(model, Tier):
-        return LLMVerifier(model, models, name=model.model)
+        return NLIVerifier.load(nli, models.config)
+    if isinstance(model, str | Tier):
+        name = model if isinstance(model, str) else model.model
+        return LLMVerifier(_tier(model, models), models, name=name)
     return model

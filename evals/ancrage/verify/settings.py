@@ -10,10 +10,9 @@ from ancrage.errors import UsageError, describe
 from ancrage.llm import Models
 from ancrage.nli import NLISettings
 from ancrage.verify.context import GetContext, anchored_context
-from ancrage.verify.correct import llm_correct, llm_recall
+from ancrage.verify.llm import LLMVerifier, llm_correct, llm_recall
 from ancrage.verify.lookup import BM25
 from ancrage.verify.scorer import ClaimScorer, Model, claim_scorer
-from ancrage.verify.verifiers import LLMVerifier
 
 
 class VerifySettings(Frozen):
@@ -63,16 +62,10 @@ def scorer_of(
         UsageError: a tier is not configured, the NLI model cannot be loaded, or the documents
             cannot be read.
     """
-    if len(set(settings.verifiers)) < len(settings.verifiers):
-        raise UsageError("[verify] verifiers: name each of llm and nli once")
-    verifiers: list[Model] = []
-    for name in settings.verifiers:
-        if name == "llm":
-            verifiers.append(LLMVerifier(models.tier(settings.tier), models))
-        else:
-            from ancrage.verify.nli import NLIVerifier
-
-            verifiers.append(NLIVerifier.load(inference, models.config))
+    verifiers: list[Model] = [
+        LLMVerifier(models.tier(settings.tier), models) if name == "llm" else name
+        for name in settings.verifiers
+    ]
     if settings.recall or settings.correct:
         models.tier(settings.tier)
     return claim_scorer(
@@ -82,6 +75,7 @@ def scorer_of(
         get_context=get_context,
         extractor=settings.extractor,
         models=models,
+        nli=inference,
         retriever=BM25.folder(settings.documents) if settings.documents else None,
         recall=llm_recall(models, settings.tier) if settings.recall else None,
         correct=llm_correct(models, settings.tier) if settings.correct else None,
