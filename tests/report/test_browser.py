@@ -171,7 +171,7 @@ def test_a_deep_link_survives_a_reload(page: Page, url: str) -> None:
 
 def test_a_link_to_an_answer_that_is_not_there_says_so(page: Page, url: str) -> None:
     visit(page, url + "#case=nobody")
-    expect(page.get_by_role("alert")).to_have_text("There is no answer nobody in this report.")
+    expect(page.get_by_role("alert")).to_have_text("There is no answer nobody on this page.")
 
 
 def test_hostile_text_stays_text(page: Page, url: str) -> None:
@@ -258,6 +258,7 @@ def test_without_a_script_the_overview_is_still_whole(url: str, page: Page) -> N
     plain.goto(url)
     expect(plain.locator(".overview tbody tr")).to_have_count(3)
     expect(plain.get_by_text("The answers need JavaScript")).to_be_visible()
+    expect(plain.locator("#filters")).to_be_hidden()
     context.close()
 
 

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from markupsafe import Markup
 
 from ancrage.domain import Answer, Output, OutputState
 from ancrage.report.data import Section, read_report
 from ancrage.report.html import render
-from ancrage.report.payload import body, script_json
+from ancrage.report.payload import Block, Entry, Standing
 from ancrage.report.text import visible
 from ancrage.runs import Item, RunFolder, RunView
 from tests.report.conftest import ANGRY, HOSTILE, case, finding, lifelike, make_run
@@ -47,13 +45,19 @@ class Parsed(HTMLParser):
         if self._open:
             self.raw[len(self.tags) - 1] += data
 
-    def answers(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Each answer's row and body."""
-        bodies = [content for block in self._packed("block") for content in block]
-        (index,) = self._packed("index")
-        return list(zip(index["rows"], bodies, strict=True))
+    def answers(self) -> dict[str, dict[str, Any]]:
+        """What there is to read of each answer, its messages and texts in their places."""
+        (index,) = self.packed("index")
+        bodies = [
+            case
+            | case["runs"][0]
+            | {"messages": [message for other in block for message in other.get("messages", ())]}
+            for block in self.packed("block")
+            for case in block
+        ]
+        return dict(zip(index["ids"], bodies, strict=True))
 
-    def _packed(self, kind: str) -> list[Any]:
+    def packed(self, kind: str) -> list[Any]:
         return [
             json.loads(gzip.decompress(base64.b64decode(self.raw[at])))
             for at, (tag, attrs) in enumerate(self.tags)
@@ -108,42 +112,41 @@ def test_the_policy_allows_our_own_style_and_script_alone(parsed: Parsed) -> Non
 
 
 def test_answers_are_whole_and_marked(parsed: Parsed) -> None:
-    bodies = {row["id"]: content for row, content in parsed.answers()}
+    bodies = parsed.answers()
     for identifier, text in (("bus-001", ANGRY), ("hostile-001", HOSTILE)):
         assert "".join(part[0] for part in bodies[identifier]["answer"]) == visible(text)
-    marked = [
-        "".join(t for t, spans, _ in bodies["bus-001"]["answer"] if n in spans) for n in range(4)
-    ]
+    segments = [[*part, [], []][:3] for part in bodies["bus-001"]["answer"]]
+    marked = ["".join(text for text, spans, _ in segments if n in spans) for n in range(4)]
     assert marked == ["Le bus de 7 h 45 est toujours plein 😤", "Je ferais du vélo", "R-009", "Q9"]
-    passed = [t for t, _, quotes in bodies["bus-001"]["answer"] if quotes]
-    assert passed == ["Je prends le bus tous les matins"]
+    assert [text for text, _, quotes in segments if quotes] == ["Je prends le bus tous les matins"]
     assert bodies["bus-001"]["passed"][0]["tier"] == "T0"
 
 
 def test_a_finding_carries_its_source_and_its_neighbours(parsed: Parsed) -> None:
-    bodies = {row["id"]: content for row, content in parsed.answers()}
-    altered, translated = bodies["bus-001"]["findings"][:2]
-    source = altered["source"]
-    assert (source["respondent"], source["id"]) == ("R-001", "M-0002")
-    assert [text for text, spans in source["text"] if spans] == [
-        "Le bus de 7 h 40 est toujours plein 😤"
-    ]
-    assert source["before"][0] == "M-0001"
-    assert source["after"][0] == "M-0004"
+    content = parsed.answers()["bus-001"]
+    altered, translated = content["findings"][:2]
+    place, start, end = altered["source"]
+    message = content["messages"][place]
+    assert (message["respondent"], message["id"]) == ("R-001", "M-0002")
+    assert message["text"][start:end] == "Le bus de 7 h 40 est toujours plein 😤"
+    assert [content["messages"][at]["id"] for at in altered["near"]] == ["M-0001", "M-0004"]
     assert ["removed", "40"] in altered["difference"]
     assert ["added", "45"] in altered["difference"]
     assert (translated["tier"], translated["diagnosis"]) == ("T5", "translated")
-    assert translated["source"]["before"] is None
+    assert "near" not in translated
 
 
 def test_states_and_reasons_are_kept(parsed: Parsed) -> None:
-    rows = {row["id"]: (row, content) for row, content in parsed.answers()}
-    row, content = rows["lost-001"]
-    assert (row["state"], content["answer"]) == ("missing", [])
-    assert content["reason"] == "recorded as missing in the snapshot"
-    row, content = rows["half-001"]
-    assert row["unscored"] == ["non_verbatim_quote"]
-    assert ["non_verbatim_quote", None, "the case names no study"] in content["scores"]
+    (index,) = parsed.packed("index")
+    bodies = parsed.answers()
+    lost = index["ids"].index("lost-001")
+    assert index["states"][index["state"][0][lost]] == "missing"
+    assert bodies["lost-001"]["answer"] == []
+    assert bodies["lost-001"]["reason"] == "recorded as missing in the snapshot"
+    at = index["ids"].index("half-001")
+    mode = [name for name, _ in index["modes"]].index("non_verbatim_quote")
+    assert index["scores"][mode][0][at] is None
+    assert index["reasons"][index["why"][mode][0][str(at)]] == "the case names no study"
 
 
 def test_every_number_of_the_overview_has_its_denominator(html: str) -> None:
@@ -159,7 +162,7 @@ def test_further_sections_are_shown_and_escaped(run: RunFolder) -> None:
     )
     text = "".join(render(read_report(RunView(run), sections=sections)))
     assert "<h2>Calibration &lt;of&gt; judges</h2>" in text
-    assert "<td>&lt;b&gt;a&lt;/b&gt;</td><td>0.71</td>" in text
+    assert '<th scope="row">&lt;b&gt;a&lt;/b&gt;</th><td>0.71</td>' in text
     assert "<svg></svg>" in text
 
 
@@ -169,20 +172,17 @@ def test_a_long_tool_output_is_cut_and_says_so(tmp_path: Path) -> None:
     calls = (ToolCall(name="dump", output="x" * 50_000),)
     answer = case("c", "Rien.", tool_calls=calls)
     output = Output(case_id="c", state=OutputState.OK, answer=Answer(text="Rien."))
-    context: Any = body(Item(answer, output, ()), None)["context"]
-    assert len(context["tools"][0][2]) < 20_100
-    assert "[… 30000 more characters in the snapshot]" in context["tools"][0][2]
+    item = Item(answer, output, ())
+    block = Block()
+    block.add(Entry("c", "?", "", [Standing.of(item)], [(item, None)]))
+    texts: Any = block.cases[0]["texts"]
+    (text,) = [text for text in texts if text.startswith("x")]
+    assert len(text) < 20_100
+    assert "[… 30000 more characters in the snapshot]" in text
 
 
 def test_a_source_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     text = "Il dit « non » [R-001, M-9999]."
     folder = make_run(tmp_path, [case("a", text)], {"a": [finding(text, "non", source="M-9999")]})
-    [(_, content)] = Parsed("".join(render(read_report(RunView(folder))))).answers()
+    content = Parsed("".join(render(read_report(RunView(folder))))).answers()["a"]
     assert content["findings"][0]["source"]["absent"] == "is not in study transports"
-
-
-@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
-def test_json_in_a_script_closes_nothing_and_reads_back(value: object) -> None:
-    text = script_json(value)
-    assert not set(text) & set("<>&\u2028\u2029")
-    assert json.loads(text) == value

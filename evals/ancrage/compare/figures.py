@@ -1,6 +1,6 @@
 """Figures in words, the same on the terminal, in Markdown and on the page."""
 
-from ancrage.compare.model import AnchorChange, Comparison, ModeComparison, Side
+from ancrage.compare.model import AnchorChange, Comparison, ModeComparison, Repeats, Side
 from ancrage.stats import Interval
 
 
@@ -68,3 +68,10 @@ def anchors(comparison: Comparison) -> str:
     """Every count of what anchors the answers, in one line."""
     answers = comparison.anchors[0].first_of if comparison.anchors else 0
     return f"{'; '.join(anchor(change) for change in comparison.anchors)} in {answers} answers"
+
+
+def repeat_cells(found: Repeats) -> tuple[str, ...]:
+    """Always pass, always fail, flip, missing, cases; pass^k and pass@k over all k repeats."""
+    counts = (found.always_pass, found.always_fail, found.flips, found.missing, found.cases)
+    shares = (found.pass_hat[found.repeats], found.pass_at[found.repeats])
+    return (*map(str, counts), *map(percent, shares))

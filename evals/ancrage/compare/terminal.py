@@ -17,7 +17,6 @@ from ancrage.compare.model import (
     ChangeVerdict,
     Comparison,
     ModeComparison,
-    Repeats,
     Side,
     held_regressions,
     label,
@@ -214,22 +213,13 @@ def _repeats(comparison: Comparison) -> Iterator[RenderableType]:
     for name in ("Always\npass", "Always\nfail", "Flip", "Missing", "Cases", *shares):
         table.add_column(name, justify="right", no_wrap=True)
     for mode, name, found in rows:
-        table.add_row(mode, name, *_repeat_cells(found))
+        table.add_row(mode, name, *figures.repeat_cells(found))
     yield table
     flaky = dict.fromkeys(case for _, _, found in rows for case in found.flaky)
     if flaky:
         shown = ", ".join(line(case) for case in list(flaky)[:10])
         more = f" and {len(flaky) - 10} more" if len(flaky) > 10 else ""
         yield Text(f"Flaky, most undecided first: {shown}{more}", "dim")
-
-
-def _repeat_cells(found: Repeats) -> tuple[str, ...]:
-    k = found.repeats
-    return (
-        str(found.always_pass), str(found.always_fail), str(found.flips), str(found.missing),
-        str(found.cases), figures.percent(found.pass_hat[k]),
-        figures.percent(found.pass_at[k]),
-    )  # fmt: skip
 
 
 def _changed(

@@ -21,22 +21,25 @@ def write_html(
     """Write the page to ``path``: kinds by shapes, kinds by modes, and the smallest inputs."""
     from ancrage.report import page
 
-    environment = page.environment("ancrage.prove")
-    style = page.inline("ancrage.prove/prove.css")
     shapes = list(dict.fromkeys(cell.shape for cell in trial.cells))
     modes = sorted({mode for cell in trial.cells for mode in cell.found})
-    text = environment.get_template("prove.html.j2").render(
-        style=style,
-        policy=page.policy(style, ""),
+    text = page.stream(
+        "ancrage.prove",
+        "prove.html.j2",
+        {"share": share, "plain": plain},
         trial=trial,
         rows=rows,
         shapes=shapes,
         modes=modes,
         cells={(kind.name, shape): pick(trial, kind, shape) for kind in kinds for shape in shapes},
-        share=share,
         wrongs=[(wrong, write(wrong.draft, wrong.shape), sources(wrong)) for wrong in wrongs],
     )
     write_atomic(path, text, private=True)
+
+
+def plain(name: str) -> str:
+    """A name without underscores."""
+    return name.replace("_", " ")
 
 
 def sources(wrong: Wrong) -> dict[str, str]:

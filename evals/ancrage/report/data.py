@@ -88,6 +88,15 @@ class Report:
         return share(self.failing_quotes, self.view.anchors.held, interval=False)
 
     @property
+    def references(self) -> str:
+        """What stands in the citations: a citation can hold several references, or none."""
+        anchors = self.view.anchors
+        return (
+            f"{anchors.messages} references to messages and {anchors.references} to questions: a "
+            "citation can hold several, or none of them, such as a respondent alone"
+        )
+
+    @property
     def incomplete(self) -> str | None:
         """Why the report does not cover the whole run, in one line; None when it does."""
         run = self.view.run

@@ -1,90 +1,336 @@
-"""One answer as the compact JSON value that the HTML report's script draws."""
+"""The cases of a run, or of several side by side, as the page's script reads them.
 
-import json
-from collections import Counter
-from collections.abc import Mapping
+An index holds a line a case for lists, filters and sorting; blocks hold what is read when a case is
+opened. Each message and each long text stands in a block once, with the first case that needs it:
+so near to what is quoted of it, it compresses best.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 from pydantic_core import to_json
 
-from ancrage.domain import Finding, JsonValue, Message, OutputState, Passage, ScoreState
-from ancrage.report.sources import PassedQuote, passed_quotes
-from ancrage.report.text import TIERS, diagnosis, difference, line, segments, visible
-from ancrage.runs import Item
+from ancrage.domain import (
+    Case,
+    Finding,
+    JsonValue,
+    Message,
+    OutputState,
+    Passage,
+    QuoteRecord,
+    Usage,
+)
+from ancrage.report.page import Advance, packed
+from ancrage.report.text import TIERS, Change, diagnosis, difference, line, segments, visible
+from ancrage.runs import NOT_RUN, Item
 from ancrage.studies import IndexedStudy
 
+PASSING = frozenset({"T0", "T1", "T2", "T3"})
+"""Tiers of quotes that stand in the message they cite."""
+BLOCK = 256
+"""Answers in a block."""
+MOST_WHOLE = 25_000
+"""Answers up to which a page holds the messages of quotes that passed; those of quotes that fail
+stand in every page."""
 LONGEST_TOOL_TEXT = 20_000
 """Characters of a tool's output kept in the file; the rest is said to be left out."""
 LONGEST_DIFFERENCE = 2_000
 """Quotes longer than this are shown beside their source, without a word-by-word difference."""
+LONGEST_ANSWER = 20_000
+"""Answers longer than this are shown without what differs from the first run's."""
 
-_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
-
-
-def script_json(value: object) -> Markup:
-    """``value`` as JSON that can stand in a ``<script>`` element: it closes no tag."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.translate(_UNSAFE))  # noqa: S704  every mark of markup is escaped
+_CHANGES: dict[Change, int] = {"same": 0, "added": 1, "removed": 2}
 
 
-def row(item: Item, reasons: Mapping[str, int]) -> dict[str, object]:
-    """What the list of answers needs of one answer: for the index, filters and sorting.
+class Column(NamedTuple):
+    """A run on the page."""
 
-    ``reasons`` numbers the reasons for not scoring.
+    name: str
+    side: int = 0
+    """Repeats of one experiment share a side."""
+
+
+class Standing(NamedTuple):
+    """What a run says of a case, for lists and filters."""
+
+    state: OutputState
+    scores: Mapping[str, float | None]
+    reasons: Mapping[str, str]
+    """Why modes are unscored."""
+    fails: tuple[str, ...] = ()
+    """Why quotes of the answer fail."""
+    silent: bool = False
+    """Whether the answer was read and cites nothing."""
+
+    @classmethod
+    def of(cls, item: Item) -> "Standing":
+        """What the record says of ``item``."""
+        scores, read = item.scores, item.anchors
+        words = {diagnosis(finding) for finding in item.findings if finding.tier}
+        return cls(
+            state=item.output.state,
+            scores={name: score.value for name, score in scores.items()},
+            reasons={n: s.reason or NOT_RUN for n, s in scores.items() if s.value is None},
+            fails=tuple(sorted(words - {""})),
+            silent=read is not None and not read.citations,
+        )
+
+
+class Entry(NamedTuple):
+    """A case of the page: what each of its runs says of it, and what there is to read."""
+
+    id: str
+    question: str
+    study: str
+    standings: Sequence[Standing | None]
+    """None where the case is not in the run."""
+    answers: Sequence[tuple[Item, IndexedStudy | None] | None]
+    """None where the run keeps no answer."""
+
+
+class Numbers(dict[str, int]):
+    """Numbers texts in the order in which they are first met."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = len(self)
+        return self[text]
+
+
+@dataclass
+class Index:
+    """A line a case."""
+
+    columns: Sequence[Column]
+    sides: Sequence[str]
+    modes: Mapping[str, str]
+    """Titles by name."""
+    cases: int
+    """How many there will be."""
+    compared: Mapping[str, Sequence[bool]] = field(default_factory=dict)
+    """By mode, for each side after the first, whether it may be compared with the first."""
+
+    def __post_init__(self) -> None:
+        runs = range(len(self.columns))
+        self.block = max(16, BLOCK // len(self.columns))
+        self.whole = self.cases * len(self.columns) <= MOST_WHOLE
+        self.ids: list[str] = []
+        self.questions: list[str] = []
+        self.study: list[int] = []
+        self.studies, self.states, self.reasons, self.diagnoses = (Numbers() for _ in range(4))
+        self.state: list[list[int]] = [[] for _ in runs]
+        self.scores: list[list[list[float | None]]] = [[[] for _ in runs] for _ in self.modes]
+        self.why: list[list[dict[int, int]]] = [[{} for _ in runs] for _ in self.modes]
+        self.fails: list[dict[int, list[int]]] = [{} for _ in runs]
+        self.silent: list[list[int]] = [[] for _ in runs]
+
+    def add(self, entry: Entry) -> None:
+        """One line more."""
+        at = len(self.ids)
+        self.ids.append(visible(entry.id))
+        self.questions.append(line(entry.question)[:160])
+        self.study.append(self.studies[line(entry.study)])
+        for run, standing in enumerate(entry.standings):
+            self.state[run].append(self.states[standing.state.value] if standing else -1)
+            for mode, name in enumerate(self.modes):
+                value = standing.scores.get(name) if standing else None
+                whole = value is not None and value == int(value)
+                self.scores[mode][run].append(int(value) if whole and value is not None else value)
+                if standing and name in standing.reasons:
+                    self.why[mode][run][at] = self.reasons[line(standing.reasons[name])]
+            if standing and standing.fails:
+                self.fails[run][at] = [self.diagnoses[word] for word in standing.fails]
+            if standing and standing.silent:
+                self.silent[run].append(at)
+
+    def value(self) -> dict[str, object]:
+        """The index as JSON."""
+        return {
+            "runs": [{"name": line(run.name), "side": run.side} for run in self.columns],
+            "sides": [line(side) for side in self.sides],
+            "modes": [[name, line(title)] for name, title in self.modes.items()],
+            "compared": [list(self.compared.get(name, ())) for name in self.modes],
+            "tiers": TIERS,
+            "block": self.block,
+            "whole": self.whole,
+            "ids": self.ids,
+            "questions": self.questions,
+            "study": self.study,
+            "studies": list(self.studies),
+            "states": list(self.states),
+            "reasons": list(self.reasons),
+            "diagnoses": list(self.diagnoses),
+            "state": self.state,
+            "scores": self.scores,
+            "why": self.why,
+            "fails": self.fails,
+            "silent": self.silent,
+        }
+
+
+def pack(
+    index: Index, entries: Iterable[Entry], advance: Advance = lambda: None
+) -> Iterator[tuple[str, Markup]]:
+    """The blocks in order, each as ``("block", …)``, and last ``("index", …)``.
+
+    Memory holds one block, and a line for each case.
     """
-    counts = Counter(f.mode for f in item.findings)
-    scores = item.scores
-    without = {m for m, s in scores.items() if s.value and m not in counts}
-    ok = item.output.state is OutputState.OK
-    unscored = [m for m, s in scores.items() if s.state is ScoreState.UNSCORED]
-    return {
-        "id": visible(item.case.id),
-        "question": line(item.case.input.question)[:160],
-        "study": line(item.case.study_id or ""),
-        "state": item.output.state.value,
-        "modes": dict(counts) | dict.fromkeys(sorted(without), 0),
-        "unscored": unscored if ok else [],
-        "why": sorted({reasons[s.reason or ""] for s in scores.values() if s.reason in reasons}),
-        "fails": sorted({word for f in item.findings if f.tier and (word := diagnosis(f))}),
-        "anchors": _anchored(item),
-    }
+    block = Block(whole=index.whole)
+    for entry in entries:
+        index.add(entry)
+        block.add(entry)
+        advance()
+        if len(block.cases) == index.block:
+            yield "block", packed(block.cases)
+            block = Block(whole=index.whole)
+    if block.cases:
+        yield "block", packed(block.cases)
+    yield "index", packed(index.value())
 
 
-def _anchored(item: Item) -> list[int] | None:
-    """Citations and quotes read in the answer; None where the record does not say."""
-    if item.anchors is None:
-        return None
-    return [item.anchors.citations, len(item.anchors.quotes)]
+class Block:
+    """Cases that are packed together."""
 
+    def __init__(self, *, whole: bool = True) -> None:
+        self.cases: list[dict[str, object]] = []
+        self._whole = whole
+        self._messages: list[dict[str, str]] = []
+        """Of the case that is being added."""
+        self._places: dict[tuple[str, str], int] = {}
+        self._texts = Numbers()
 
-def body(item: Item, source: IndexedStudy | None) -> dict[str, object]:
-    """All that is shown of one answer.
+    def add(self, entry: Entry) -> None:
+        """One case more, with the answer of each run."""
+        items = [answer and answer[0] for answer in entry.answers]
+        first = next((item for item in items if item), None)
+        text = answer_text(items[0]) if items[0] else ""
+        self._messages, texts = [], len(self._texts)
+        case = self._case(first.case) if first else {}
+        runs = [
+            answer and self._body(*answer, text if run else "")
+            for run, answer in enumerate(entry.answers)
+        ]
+        new = _told(texts=[*self._texts][texts:], messages=self._messages)
+        self.cases.append(new | case | {"runs": runs})
 
-    ``answer`` is its text as ``[text, findings, passed quotes]`` segments; joined, they give the
-    text back.
-    """
-    case, findings, passed = item.case, item.findings, passed_quotes(item)
-    passages = [*(f.evidence for f in findings), *(quote.passage for quote in passed)]
-    text, count = answer_text(item), len(findings)
-    return {
-        "question": visible(case.input.question),
-        "reason": line(item.output.reason or ""),
-        "missing": line(case.source_missing or ""),
-        "answer": [
-            [
-                visible(segment.text),
-                [span for span in segment.spans if span < count],
-                [span - count for span in segment.spans if span >= count],
-            ]
-            for segment in segments(text, [(each.start, each.end) for each in passages])
-        ],
-        "findings": [_finding(each, source) for each in findings],
-        "passed": [_passed(each, source) for each in passed],
-        "scores": [
-            [mode, score.value, line(score.reason or "")] for mode, score in item.scores.items()
-        ],
-        "context": _context(item),
-    }
+    def _case(self, case: Case) -> dict[str, object]:
+        given = case.input
+        return _told(
+            question=visible(given.question),
+            missing=line(case.source_missing or ""),
+            history=[[turn.role, self._text(turn.content)] for turn in given.history],
+            system=self._text(given.system_prompt) if given.system_prompt else None,
+            facts=[
+                *_pairs(case.provenance.model_dump(mode="json", exclude_defaults=True)),
+                *_pairs({"system prompt SHA-256": given.system_prompt_hash}),
+                *_pairs(given.context, "context "),
+                *_pairs(case.metadata, "metadata "),
+            ],
+        )
+
+    def _body(self, item: Item, study: IndexedStudy | None, base: str) -> dict[str, object]:
+        """All that is shown of one answer; ``base`` is the answer that it is held against.
+
+        ``answer`` is its text as ``[text, findings, passed quotes, change]`` segments; joined, but
+        for what is only in ``base``, they give the text back.
+        """
+        findings, passed, text = item.findings, passed_quotes(item), answer_text(item)
+        passages = [*(f.evidence for f in findings), *(quote.evidence for quote in passed)]
+        answer, usage = item.output.answer, item.output.usage
+        return {
+            "answer": pieces(base, text, [(p.start, p.end) for p in passages], len(findings)),
+            "findings": [self._finding(finding, study) for finding in findings],
+            "passed": [self._passed(quote, study) for quote in passed],
+        } | _told(
+            same=bool(base) and base == text,
+            reason=line(item.output.reason or ""),
+            usage=_usage(usage),
+            tools=[
+                [
+                    line(call.name),
+                    self._text(_dump(call.arguments)),
+                    self._text(call.output if isinstance(call.output, str) else _dump(call.output)),
+                    self._text(call.error or ""),
+                ]
+                for call in item.output.tool_calls or item.case.input.tool_calls
+            ],
+            facts=_pairs(
+                {
+                    "finish reason": answer.finish_reason if answer else None,
+                    "usage": usage.model_dump(mode="json", exclude_defaults=True)
+                    if usage
+                    else None,
+                }
+            ),
+        )
+
+    def _finding(self, finding: Finding, study: IndexedStudy | None) -> dict[str, object]:
+        cited = finding.details.get("cited")
+        others = cited.split(", ") if isinstance(cited, str) else []
+        details = {k: v for k, v in finding.details.items() if k not in {"diagnosis", "cited"}}
+        source = finding.source_id
+        return {"mode": finding.mode, "explanation": visible(finding.explanation)} | _told(
+            id=line(source or ""),
+            tier=line(finding.tier or ""),
+            diagnosis=diagnosis(finding),
+            source=self._source(source, finding.source_passage, study),
+            near=self._near(source, study),
+            cited=[self._source(other, None, study) for other in others if other != source],
+            difference=_difference(finding),
+            details=_pairs(details),
+        )
+
+    def _passed(self, quote: QuoteRecord, study: IndexedStudy | None) -> dict[str, object]:
+        if not self._whole:
+            return {"tier": quote.tier, "source": {"id": line(quote.source_id or "")}}
+        source = self._source(quote.source_id, quote.source_passage, study)
+        return {"tier": quote.tier, "source": source}
+
+    def _source(
+        self, source_id: str | None, passage: Passage | None, study: IndexedStudy | None
+    ) -> object:
+        """A message of the block as ``[place, start, end]``; a question, or why there is neither,
+        by itself."""
+        if source_id is None:
+            return None
+        if study is None:
+            return {"id": line(source_id), "absent": "the study cannot be consulted"}
+        if message := study.message(source_id):
+            place = self._message(message, study)
+            return [place, passage.start, passage.end] if passage else [place]
+        if question := study.question(source_id):
+            return {"id": line(question.ref), "text": visible(question.text)}
+        return {"id": line(source_id), "absent": f"is not in study {line(study.study.id)}"}
+
+    def _near(self, source_id: str | None, study: IndexedStudy | None) -> list[int | None] | None:
+        """The places of what the same respondent wrote before and after."""
+        message = study.message(source_id) if study and source_id else None
+        if message is None or study is None:
+            return None
+        near = study.neighbours(message)
+        if not any(near):
+            return None
+        return [None if other is None else self._message(other, study) for other in near]
+
+    def _message(self, message: Message, study: IndexedStudy) -> int:
+        key = study.study.id, message.id
+        if key not in self._places:
+            ref = message.question_ref or ""
+            asked = study.question(ref) if ref else None
+            self._places[key] = len(self._places)
+            told = {
+                "id": line(message.id),
+                "respondent": line(message.respondent_id),
+                "language": line(message.language or ""),
+                "asked": line(f"{asked.ref} · {asked.text}" if asked else ref),
+                "text": visible(message.text),
+            }
+            self._messages.append({name: value for name, value in told.items() if value})
+        return self._places[key]
+
+    def _text(self, text: str) -> int:
+        return self._texts[_cut(text)]
 
 
 def answer_text(item: Item) -> str:
@@ -92,32 +338,51 @@ def answer_text(item: Item) -> str:
     return item.output.answer.text if item.output.answer else ""
 
 
-def _finding(finding: Finding, source: IndexedStudy | None) -> dict[str, object]:
-    cited = finding.details.get("cited")
-    others = cited.split(", ") if isinstance(cited, str) else []
-    return {
-        "mode": finding.mode,
-        "passage": visible(finding.evidence.text),
-        "explanation": visible(finding.explanation),
-        "tier": line(finding.tier or ""),
-        "diagnosis": diagnosis(finding),
-        "source": source_of(finding.source_id, finding.source_passage, source),
-        "cited": [source_of(each, None, source) for each in others if each != finding.source_id],
-        "difference": _difference(finding),
-        "details": _pairs(
-            {k: v for k, v in finding.details.items() if k not in {"diagnosis", "cited"}}
-        ),
-    }
+def passed_quotes(item: Item) -> list[QuoteRecord]:
+    """The quotes of an answer that stand in a message they cite, as the record holds them."""
+    return [
+        quote
+        for quote in (item.anchors.quotes if item.anchors else ())
+        if quote.tier in PASSING and quote.source_id is not None and quote.diagnosis is None
+    ]
 
 
-def _passed(quote: PassedQuote, source: IndexedStudy | None) -> dict[str, object]:
-    return {
-        "passage": line(quote.passage.text),
-        "tier": quote.tier,
-        "words": TIERS[quote.tier],
-        "warnings": [line(each) for each in quote.warnings],
-        "source": source_of(quote.source_id, quote.source_passage, source),
-    }
+def pieces(
+    base: str, text: str, spans: Sequence[tuple[int, int]], findings: int
+) -> list[list[Any]]:
+    """``text`` cut where it differs from ``base``, and where spans begin and end.
+
+    Each piece is ``[text, findings, passed quotes, change]``, with what is empty left off its end;
+    the first ``findings`` of the spans are findings, the others quotes that passed. Change is 1
+    for what ``base`` lacks and 2 for what only ``base`` has; the pieces without the latter make up
+    ``text``.
+    """
+    changes: Sequence[tuple[Change, str]] = [("same", text)] if text else []
+    if base and base != text and max(len(base), len(text)) <= LONGEST_ANSWER:
+        changes = difference(base, text)
+    if "".join(words for kind, words in changes if kind != "removed") != text:
+        changes = [("same", text)]
+    cut: list[list[Any]] = []
+    at = 0
+    for kind, words in changes:
+        if kind == "removed":
+            cut.append([visible(words), [], [], _CHANGES[kind]])
+            continue
+        inside = [(max(0, start - at), min(len(words), end - at)) for start, end in spans]
+        kept = [number for number, (start, end) in enumerate(inside) if start < end]
+        for segment in segments(words, [inside[number] for number in kept]):
+            numbers = [kept[number] for number in segment.spans]
+            piece: list[Any] = [
+                visible(segment.text),
+                [number for number in numbers if number < findings],
+                [number - findings for number in numbers if number >= findings],
+                _CHANGES[kind],
+            ]
+            while not piece[-1] and len(piece) > 1:
+                piece.pop()
+            cut.append(piece)
+        at += len(words)
+    return cut
 
 
 def _difference(finding: Finding) -> list[tuple[str, str]]:
@@ -129,68 +394,22 @@ def _difference(finding: Finding) -> list[tuple[str, str]]:
     return [(kind, visible(text)) for kind, text in difference(source.text, quoted.text)]
 
 
-def source_of(
-    source_id: str | None, passage: Passage | None, source: IndexedStudy | None
-) -> dict[str, object] | None:
-    """The message or question of an id, with the respondent's neighbouring messages."""
-    if source_id is None:
-        return None
-    if source is None:
-        return {"id": line(source_id), "absent": "the study cannot be consulted"}
-    message = source.message(source_id)
-    if message is None:
-        if question := source.question(source_id):
-            return {"id": line(question.ref), "text": [[visible(question.text), []]]}
-        return {"id": line(source_id), "absent": f"is not in study {line(source.study.id)}"}
-    asked = source.question(message.question_ref) if message.question_ref else None
-    before, after = source.neighbours(message)
-    spans = [(passage.start, passage.end)] if passage else []
-    return {
-        "id": line(message.id),
-        "respondent": line(message.respondent_id),
-        "language": line(message.language or ""),
-        "asked": line(f"{asked.ref} · {asked.text}" if asked else message.question_ref or ""),
-        "text": [[visible(part.text), part.spans] for part in segments(message.text, spans)],
-        "before": _brief(before),
-        "after": _brief(after),
-    }
+def _usage(usage: Usage | None) -> str:
+    if usage is None:
+        return ""
+    parts = []
+    if usage.latency is not None:
+        parts.append(f"{usage.latency:.1f} s")
+    if usage.input_tokens is not None or usage.output_tokens is not None:
+        parts.append(f"{usage.input_tokens or 0:,} + {usage.output_tokens or 0:,} tokens")
+    if usage.cost is not None:
+        parts.append(f"cost {usage.cost:.4g}")
+    return " · ".join(parts)
 
 
-def _brief(message: Message | None) -> list[str] | None:
-    return [line(message.id), visible(message.text)] if message else None
-
-
-def _context(item: Item) -> dict[str, object]:
-    given, provenance = item.case.input, item.case.provenance
-    calls = item.output.tool_calls or given.tool_calls
-    return {
-        "history": [[turn.role, _cut(turn.content)] for turn in given.history],
-        "tools": [
-            [
-                line(call.name),
-                _cut(_dump(call.arguments)),
-                _cut(call.output if isinstance(call.output, str) else _dump(call.output)),
-                _cut(call.error or ""),
-            ]
-            for call in calls
-        ],
-        "system": _cut(given.system_prompt or ""),
-        "facts": [
-            *_pairs(provenance.model_dump(mode="json", exclude_defaults=True)),
-            *_pairs({"system prompt SHA-256": given.system_prompt_hash}),
-            *_pairs(given.context, "context "),
-            *_pairs(item.case.metadata, "metadata "),
-            *_pairs(_answered(item)),
-        ],
-    }
-
-
-def _answered(item: Item) -> dict[str, JsonValue]:
-    answer, usage = item.output.answer, item.output.usage
-    return {
-        "finish reason": answer.finish_reason if answer else None,
-        "usage": usage.model_dump(mode="json", exclude_defaults=True) if usage else None,
-    }
+def _told(**values: object) -> dict[str, object]:
+    """Those of ``values`` that say something; 0 is a place, and does."""
+    return {n: v for n, v in values.items() if v is not False and v not in (None, "", [], {})}
 
 
 def _pairs(values: Mapping[str, JsonValue], prefix: str = "") -> list[list[str]]:

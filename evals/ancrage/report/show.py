@@ -11,11 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ancrage.citations import Grammar, UnreadableAnswer
-from ancrage.domain import Finding, OutputState, Passage, ScoreState
+from ancrage.domain import Finding, OutputState, Passage, QuoteRecord, ScoreState
 from ancrage.errors import UsageError
 from ancrage.evaluator import Subject
-from ancrage.report.payload import LONGEST_DIFFERENCE, answer_text
-from ancrage.report.sources import PassedQuote, passed_quotes
+from ancrage.report.payload import LONGEST_DIFFERENCE, answer_text, passed_quotes
 from ancrage.report.terminal import label
 from ancrage.report.text import TIERS, difference, line, segments, visible
 from ancrage.report.why import why
@@ -34,7 +33,7 @@ class Shown:
 
     item: Item
     findings: tuple[Finding, ...]
-    passed: tuple[PassedQuote, ...]
+    passed: tuple[QuoteRecord, ...]
     source: IndexedStudy | None
     """None when the study cannot be consulted."""
     grammar: Grammar
@@ -124,7 +123,7 @@ def _parts(shown: Shown, coloured: bool, wide: bool) -> Iterator[RenderableType]
         yield Rule(style="dim", characters="─")
         yield Text("Quotes that passed", "bold")
         for quote in shown.passed:
-            yield from _beside(_about_passed(quote), _passed_source(quote, shown.source), wide)
+            yield from _beside(_about_passed(quote), _evidence(quote, shown.source), wide)
     for score in item.scores.values():
         if score.state is ScoreState.UNSCORED:
             yield Text(f"unscored  {line(score.name)}: {line(score.reason or '')}", "yellow")
@@ -190,23 +189,18 @@ def _difference(source: str, quoted: str) -> Text:
     return shown
 
 
-def _about_passed(quote: PassedQuote) -> RenderableType:
-    parts = [
-        Text.assemble((" ✓ ", "bold green"), (f"{quote.tier} {TIERS[quote.tier]}", "green")),
-        Text(f"“{line(quote.passage.text)}”", "dim"),
-    ]
-    parts += [Text(f"warning: {line(each)}", "yellow") for each in quote.warnings]
-    return Group(*parts)
+def _about_passed(quote: QuoteRecord) -> RenderableType:
+    tier = quote.tier or ""
+    return Group(
+        Text.assemble((" ✓ ", "bold green"), (f"{tier} {TIERS[tier]}", "green")),
+        Text(f"“{line(quote.evidence.text)}”", "dim"),
+    )
 
 
-def _passed_source(quote: PassedQuote, source: IndexedStudy | None) -> RenderableType | None:
-    return _source(quote.source_id, quote.source_passage, source)
-
-
-def _evidence(finding: Finding, source: IndexedStudy | None) -> RenderableType | None:
-    if finding.source_id is None:
+def _evidence(found: Finding | QuoteRecord, source: IndexedStudy | None) -> RenderableType | None:
+    if found.source_id is None:
         return None
-    return _source(finding.source_id, finding.source_passage, source)
+    return _source(found.source_id, found.source_passage, source)
 
 
 def _source(source_id: str, passage: Passage | None, source: IndexedStudy | None) -> RenderableType:
