@@ -155,6 +155,7 @@ def test_filters_search_and_sorting(page: Page, url: str) -> None:
 
 def test_keys_open_a_case_side_by_side_and_go_to_the_passage(page: Page, url: str) -> None:
     page.goto(url)
+    expect(page.locator("body[data-ready]")).to_be_visible()
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator(".pair > section")).to_have_count(3)
@@ -193,6 +194,7 @@ def test_hostile_text_stays_text(page: Page, url: str) -> None:
 
 def test_light_and_dark_and_print(page: Page, url: str) -> None:
     page.goto(url)
+    expect(page.locator("body[data-ready]")).to_be_visible()
     colours = set()
     for _ in range(3):
         page.keyboard.press("t")
