@@ -1,12 +1,12 @@
 """Every NLI method on labelled claims, on the same splits: tables, plots, probabilities kept.
 
 Run ``python -m benchmarks.nli FILE… --model FOLDER [--out DIR] [--window N] [--tier NAME]``. The
-files are those that ``ancrage calibrate --nli`` reads. Probabilities are computed once and kept in
-the folder, with the facts of their model, so that tables need no model; another model or window
-than theirs is refused. Contradictions are judged again by passages that are looked up among all
-references of the file, and whole answers also claim by claim. With ``--tier`` a model of the
-configuration is asked for sampled answers and for checks of its own claims, where the file has
-questions.
+files are those that ``ancrage calibrate --nli`` reads, and TruthfulQA.csv. Probabilities are
+computed once and kept in the folder, with the facts of their model, so that tables need no model;
+another model or window than theirs is refused. Contradictions are judged again by passages that
+are looked up among all references of the file, and whole answers also claim by claim. With
+``--tier`` a model of the configuration is asked for sampled answers and for checks of its own
+claims, where the file has questions.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import numpy as np
 from ancrage.claims import extract_claims
 from ancrage.errors import AncrageError
 from ancrage.nli import NLISettings
-from ancrage.nli.labelled import Dataset, read_dataset
+from ancrage.nli.labelled import Dataset
 from ancrage.nli.thresholds import Decision, Floats, classes
 from ancrage.verify.lookup import BM25
 from benchmarks.nli import plots
@@ -33,6 +33,7 @@ from benchmarks.nli.generations import (
 )
 from benchmarks.nli.methods import Parts
 from benchmarks.nli.page import compact, markdown
+from benchmarks.nli.truthfulqa import read
 
 _PASSAGES = 3
 """Looked up for a contradicted claim."""
@@ -113,7 +114,7 @@ def main() -> None:
     if options.window:
         settings = settings.model_copy(update={"window": options.window})
     options.out.mkdir(parents=True, exist_ok=True)
-    sets = [read_dataset(file, limit=options.limit or None) for file in options.files]
+    sets = [read(Path(file), options.limit or None) for file in options.files]
     written = options.out / "generations.jsonl"
     if options.tier:
         asyncio.run(ask(sets, written, options.tier))

@@ -17,6 +17,7 @@ from benchmarks.nli.freeze import freeze, read_frozen
 from benchmarks.nli.generations import read_generations, samples_against
 from benchmarks.nli.methods import METHODS, SWEEP, Parts, Prediction, calibrated_with, f1
 from benchmarks.nli.page import compact, markdown
+from benchmarks.nli.truthfulqa import read
 
 HEADER = (
     "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,"
@@ -37,7 +38,7 @@ def truthful(folder: Path) -> Path:
 
 
 def test_truthfulqa_drops_and_counts(tmp_path: Path) -> None:
-    data = read_dataset(truthful(tmp_path))
+    data = read(truthful(tmp_path))
     assert [(i.response, i.claim, i.wrong) for i in data.items] == [
         ("Is it so?", "It is so", False),
         ("Is it so?", "No", True),
@@ -81,7 +82,9 @@ def test_fever_style_rows(tmp_path: Path) -> None:
         "labelled 'disputed', neither right nor wrong": 1,
     }
     assert "left out: 3 without the text of their evidence" in data.told()
-    assert "at random" in data.grouping
+    assert len({i.response for i in data.items}) == 4
+    assert "at random" in read(path).grouping
+    assert len({i.response for i in read(path).items}) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,10 +92,10 @@ def test_fever_style_rows(tmp_path: Path) -> None:
     [
         ("x.jsonl", "{", r"x\.jsonl:1: not JSON"),
         ("x.jsonl", '{"label": "SUPPORTS"}', r"x\.jsonl:1: claim: missing"),
-        ("x.csv", "a,b\n1,2\n", r"x\.csv:1: no column 'Best Answer'"),
+        ("x.csv", "a,b\n1,2\n", r"x\.csv:1: claim: missing"),
         ("x.jsonl", "", "no usable row"),
         ("x.jsonl", '{"claim": "A.", "evidence": "B.", "label": "SUPPORTS"}', "none of the other"),
-        ("x.pdf", "", "expected .csv"),
+        ("x.pdf", "", "expected .jsonl"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: str, message: str) -> None:
@@ -325,7 +328,7 @@ def test_tables_and_plots_are_written(tmp_path: Path) -> None:
 
 
 def test_generations_are_read(tmp_path: Path) -> None:
-    data = read_dataset(truthful(tmp_path))
+    data = read(truthful(tmp_path))
     path = tmp_path / "generations.jsonl"
     lines: list[dict[str, Any]] = [
         {"response": i.response, "claim": i.claim, "wrong": i.wrong} for i in data.items

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ancrage.errors import UsageError
+from ancrage.nli import NLISettings, rule_of
 from ancrage.nli.calibrate import (
     Calibration,
     Facts,
@@ -21,6 +22,7 @@ from ancrage.nli.calibrate import (
     refuse_foreign,
 )
 from ancrage.nli.conformal import hoeffding_bentkus, learn_then_test, risk_controlled
+from ancrage.nli.rules import rule_name
 from ancrage.nli.thresholds import Decision
 
 
@@ -178,6 +180,19 @@ def test_unscored_claims_move_no_other() -> None:
     decided = calibrated(fitted, gapped, sizes)
     assert decided.decisions[0] == Decision.UNSCORED
     assert (decided.decisions[1:] == plain.decisions).all()
+
+
+def test_a_penalty_sets_the_threshold_of_least_cost(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    path.write_text(fit(simulate(200, 1)).model_dump_json())
+    plain = NLISettings(rule="calibrated", calibration=str(path))
+    dear = plain.model_copy(update={"penalty": 9.0})
+    data = simulate(30, 2)
+    windows = np.ones(len(data.wrong), dtype=np.int64)
+    decided = rule_of(dear)(data.probabilities, data.sizes, windows)
+    q = probabilities_wrong(read(path), data.probabilities, windows)
+    assert ((decided.decisions != Decision.SUPPORTED) == (q >= 0.1)).all()
+    assert rule_name(dear) != rule_name(plain)
 
 
 def test_calibration_is_stored_with_its_data_hash(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Labelled claims for calibration: TruthfulQA, FEVER, WiCE and three-class files.
+"""Labelled claims for calibration, in the columns of FEVER, WiCE and three-class files too.
 
 A claim is wrong where its reference does not support it. What cannot be used is counted by reason.
 """
@@ -18,8 +18,8 @@ from ancrage.files import json_lines
 from ancrage.nli.calibrate import Labelled
 from ancrage.nli.thresholds import Floats, Ints
 
-_PSEUDO = 4
-"""Claims in a pseudo-response, where the file's claims stand alone."""
+STANDING_ALONE = "each claim by itself"
+"""The grouping of a file whose claims belong to no response."""
 _CLAIM = ("claim", "hypothesis", "statement", "sentence2", "text", "answer")
 _PREMISE = ("premise", "gold_evidence", "evidence", "reference", "context", "sentence1")
 _LABEL = ("label_text", "label", "gold_label", "wrong", "hallucinated", "contradiction")
@@ -75,9 +75,9 @@ class Dataset:
 
 
 def read_dataset(path: str | Path, *, limit: int | None = None) -> Dataset:
-    """The labelled claims of ``path``: a TruthfulQA CSV, or JSONL or TSV rows with a claim, its
-    reference and a label, as FEVER, WiCE, three-class files and our own have them. ``limit`` keeps
-    that many responses.
+    """The labelled claims of ``path``: JSONL, CSV or TSV rows with a claim, its reference and a
+    label, as FEVER, WiCE, three-class files and our own have them. ``limit`` keeps that many
+    responses.
 
     Raises:
         UsageError: there is no such file, its columns are none of these, or its usable claims are
@@ -86,10 +86,9 @@ def read_dataset(path: str | Path, *, limit: int | None = None) -> Dataset:
     path = Path(path)
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    readers = {".csv": _truthfulqa, ".jsonl": _rows_of_claims, ".tsv": _rows_of_claims}
-    if path.suffix not in readers:
-        raise UsageError(f"{path}: expected .csv (TruthfulQA), .jsonl or .tsv")
-    data = readers[path.suffix](path)
+    if path.suffix not in (".csv", ".jsonl", ".tsv"):
+        raise UsageError(f"{path}: expected .jsonl, .csv or .tsv")
+    data = _rows_of_claims(path)
     if len({item.wrong for item in data.items}) < 2:
         kind = f"{len(data.items)} usable claims and none of the other kind"
         raise UsageError(f"{path}: {kind if data.items else 'no usable row'}: {data.told()}")
@@ -100,45 +99,10 @@ def read_dataset(path: str | Path, *, limit: int | None = None) -> Dataset:
     return data
 
 
-def _truthfulqa(path: Path) -> Dataset:
-    """One response a question: the reference is it and its best answer, the claims the others."""
-    dropped: Counter[str] = Counter()
-    items: list[Item] = []
-    seen: set[str] = set()
-    columns = {"Question", "Best Answer", "Correct Answers", "Incorrect Answers"}
-    for row in _table(path, ",", columns):
-        question, best = row["Question"].strip(), row["Best Answer"].strip()
-        right, wrong = _split(row["Correct Answers"]), _split(row["Incorrect Answers"])
-        if not (question and best and right and wrong):
-            dropped["incomplete row"] += 1
-            continue
-        if _key(question) in seen:
-            dropped["duplicate question"] += 1
-            continue
-        seen.add(_key(question))
-        told = {_key(best)}
-        for claim, is_wrong in [*((c, False) for c in right), *((c, True) for c in wrong)]:
-            if _key(claim) in told:
-                dropped["claim that repeats the reference or another claim"] += 1
-                continue
-            told.add(_key(claim))
-            items.append(
-                Item(
-                    response=question,
-                    question=question,
-                    premise=f"{question} {best}",
-                    claim=claim,
-                    wrong=is_wrong,
-                    label="incorrect" if is_wrong else "correct",
-                )
-            )
-    return Dataset("TruthfulQA", tuple(items), dict(dropped), "question")
-
-
 def _rows_of_claims(path: Path) -> Dataset:
     dropped: Counter[str] = Counter()
     items: list[Item] = []
-    rows = _jsonl(path) if path.suffix == ".jsonl" else _table(path, "\t", set())
+    rows = _jsonl(path) if path.suffix == ".jsonl" else _table(path)
     for number, row in enumerate(rows, 1):
         claim, label = _first(row, _CLAIM), _label(row)
         if not isinstance(claim, str):
@@ -184,21 +148,21 @@ def _premise(row: Mapping[str, Any]) -> str:
 
 
 def _grouped(path: Path, items: list[Item], dropped: "Counter[str]") -> Dataset:
-    """Duplicates left out; claims that stand alone put into pseudo-responses, in a seeded order."""
-    unique = list({(_key(i.premise), _key(i.claim)): i for i in reversed(items)}.values())[::-1]
+    """The items without duplicates, those of a response together."""
+    unique = list({(key_of(i.premise), key_of(i.claim)): i for i in reversed(items)}.values())[::-1]
     if len(unique) < len(items):
         dropped["repeated"] += len(items) - len(unique)
-    name = f"{path.parent.name}/{path.stem}"
-    if items and all(item.response for item in items):
-        order = {name: i for i, name in enumerate(dict.fromkeys(i.response for i in unique))}
-        unique.sort(key=lambda item: order[item.response])
-        return Dataset(name, tuple(unique), dict(dropped), "the file's responses, pages or answers")
-    order_of = np.random.default_rng(0).permutation(len(unique))
-    named = [
-        item.model_copy(update={"response": f"pseudo-{i // _PSEUDO:05}"})
-        for i, item in enumerate(unique[j] for j in order_of)
-    ]
-    return Dataset(name, tuple(named), dict(dropped), f"{_PSEUDO} at random")
+    name = f"{path.parent.name}/{path.stem}".lstrip("/")
+    grouping = "the file's responses or pages"
+    if not all(item.response for item in items):
+        grouping = STANDING_ALONE
+        unique = [
+            item.model_copy(update={"response": f"claim {number}"})
+            for number, item in enumerate(unique, 1)
+        ]
+    order = {name: i for i, name in enumerate(dict.fromkeys(i.response for i in unique))}
+    unique.sort(key=lambda item: order[item.response])
+    return Dataset(name, tuple(unique), dict(dropped), grouping)
 
 
 def _jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -208,19 +172,11 @@ def _jsonl(path: Path) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def _table(path: Path, delimiter: str, needed: set[str]) -> Iterator[dict[str, str]]:
+def _table(path: Path) -> Iterator[Mapping[str, Any]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, delimiter=delimiter)
-        missing = sorted(needed - set(reader.fieldnames or ()))
-        if missing:
-            raise UsageError(f"{path}:1: no column {missing[0]!r}")
-        for row in reader:
-            yield {key: value or "" for key, value in row.items() if key is not None}
+        yield from csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
 
 
-def _split(answers: str) -> list[str]:
-    return [part.strip() for part in answers.split(";") if part.strip()]
-
-
-def _key(text: str) -> str:
+def key_of(text: str) -> str:
+    """What two claims are the same by."""
     return " ".join(text.lower().strip(" .?!").split())

@@ -12,7 +12,8 @@ Rule = Callable[[Floats, Ints, Ints], Decisions]
 
 
 def calibration_of(settings: NLISettings) -> calibrate.Calibration | None:
-    """The calibration that the rule of ``settings`` needs; None for the other rules.
+    """The calibration that the rule of ``settings`` needs; None for the other rules. With a
+    ``penalty`` its threshold is the one of least expected cost (Elkan, 2001).
 
     Raises:
         UsageError: it is asked for and not there, or cannot be read.
@@ -21,7 +22,10 @@ def calibration_of(settings: NLISettings) -> calibrate.Calibration | None:
         return None
     if not settings.calibration:
         raise UsageError('the calibrated rule needs calibration = "file" in [nli]')
-    return calibrate.read(settings.calibration)
+    fitted = calibrate.read(settings.calibration)
+    if settings.penalty is None:
+        return fitted
+    return fitted.model_copy(update={"threshold": 1 / (1 + settings.penalty)})
 
 
 def rule_of(settings: NLISettings) -> Rule:

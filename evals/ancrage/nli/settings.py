@@ -43,6 +43,9 @@ class NLISettings(Frozen):
     """For ``fixed``: the least probability that decides."""
     calibration: str | None = None
     """For ``calibrated``: the file that ``ancrage calibrate --nli`` wrote."""
+    penalty: float | None = Field(default=None, gt=0)
+    """For ``calibrated``: how many needless flags a missed wrong claim is worth. Flags are then
+    raised from a probability of 1 / (1 + penalty) on, in place of the file's threshold."""
 
 
 def nli_settings(config: Config, **chosen: object) -> NLISettings:
