@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from ancrage.cli.judges import print_accounts
 from ancrage.cli.langfuse import Lines, connect_or_say, moment, print_text
+from ancrage.cli.scoring import print_accounts
 from ancrage.errors import AncrageError, ExitCode
 from ancrage.program import called
 

@@ -1,19 +1,11 @@
 """Run the checks over answers: ``experiment`` and ``score``."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ancrage.cli.judges import OPTIONS, models_for, print_accounts, print_estimate
-from ancrage.cli.shell import Amount, Count, Size, command
+from ancrage.cli.scoring import Calls, Scoring, conclude, print_estimate
+from ancrage.cli.shell import Count, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called, resume_with
-
-if TYPE_CHECKING:
-    from ancrage.runs import RunFolder
-
-_SCORERS = (
-    "Scorers to add, with commas between: abstention, support, lexical, verify (default: none). "
-    "See [verify]."
-)
 
 
 @command(
@@ -23,8 +15,6 @@ _SCORERS = (
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
         "repeat": "With --dataset: how many experiments to make, as one group.",
         "publish": "With --dataset: 'failing' sends the answers that fail or are missing alone.",
-        **OPTIONS,
-        "scorers": _SCORERS,
         "run-name": "Name of the run (default: date, time and snapshot).",
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
         "concurrency": "Answers evaluated at once.",
@@ -37,17 +27,12 @@ def experiment(
     version: str = "",
     repeat: Count = 1,
     publish: Literal["all", "failing"] = "all",
-    judges: str = "none",
-    judge_repeat: Count = 1,
-    scorers: str = "",
-    dry_run: bool = False,
+    scoring: Scoring = Scoring(),
     run_name: str = "",
     resume: str = "",
     concurrency: Count = 8,
     workers: str = "auto",
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Check the answers of a snapshot and report.
 
@@ -57,7 +42,6 @@ def experiment(
     import asyncio
 
     from ancrage.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
-    from ancrage.evaluators import select
     from ancrage.runs import create_run, find_run, recorded, run_experiment
     from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
@@ -74,11 +58,8 @@ def experiment(
         raise UsageError("--version and --repeat go with --dataset")
     if publish != "all" and not (dataset or resume):
         raise UsageError("--publish goes with --dataset; without it, publish the run afterwards")
-    models = None
-    if judges != "none" or scorers:
-        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
-    evaluators = select(judges, scorers, models=models, judge_repeat=judge_repeat)
-    if dry_run:
+    evaluators = scoring.evaluators(calls, concurrency)
+    if calls.dry_run:
         if dataset:
             raise UsageError("--dry-run looks at a snapshot: pull the dataset first")
         given = (
@@ -128,8 +109,6 @@ def experiment(
 @command(
     help={
         "run": "Run to score again: its id, its beginning, its folder, or 'latest'.",
-        **OPTIONS,
-        "scorers": _SCORERS,
         "resume": "Take up the newest scoring by the same evaluators that was interrupted.",
         "concurrency": "Answers evaluated at once.",
         "workers": "Processes for code checks: a number, or auto for every core when it pays.",
@@ -137,16 +116,11 @@ def experiment(
 )
 def score(
     run: str,
-    judges: str = "none",
-    judge_repeat: Count = 1,
-    scorers: str = "",
-    dry_run: bool = False,
+    scoring: Scoring = Scoring(),
     resume: bool = False,
     concurrency: Count = 8,
     workers: str = "auto",
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Score a run's outputs again, with judges if named.
 
@@ -158,7 +132,6 @@ def score(
     """
     import asyncio
 
-    from ancrage.evaluators import select
     from ancrage.runs import find_run, score_run
     from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
@@ -166,15 +139,10 @@ def score(
 
     folder = find_run(run)
     data = folder.snapshot()
-    models = None
-    if judges != "none" or scorers:
-        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
-    chosen = select(judges, scorers, models=models, judge_repeat=judge_repeat)
-    if dry_run:
+    chosen = scoring.evaluators(calls, concurrency)
+    if calls.dry_run:
         return print_estimate(data, chosen, folder)
-    again = f"score {folder.path.name} --resume"
-    again += f" --judges {judges}" if judges != "none" else ""
-    resume_with(again + (f" --scorers {scorers}" if scorers else ""))
+    resume_with(f"score {folder.path.name} --resume{scoring.words()}")
     with track("Scoring", data.manifest.counts.kept) as advance:
         asyncio.run(
             score_run(
@@ -188,27 +156,6 @@ def score(
             )
         )
     return conclude(folder)
-
-
-def conclude(folder: "RunFolder") -> ExitCode:
-    """Print a run's newest scoring, and what is missing from it."""
-    from rich.text import Text
-
-    from ancrage.checks import ChecksConfig
-    from ancrage.cli.reporting import print_run
-    from ancrage.config import load
-    from ancrage.report.terminal import console, show
-
-    found = print_run(folder)
-    judged = print_accounts(folder)
-    minimum = load().table("checks", ChecksConfig).min_coverage
-    shortfalls = found.view.shortfalls(minimum)
-    if idle := found.view.not_run:
-        text = f"Not run, since a file of questions has no study: {', '.join(idle)}."
-        show(Text(text), console())
-    for said in shortfalls:
-        show(Text(f"Incomplete: {said}.", "bold yellow"), console())
-    return ExitCode.INCOMPLETE if found.incomplete or shortfalls else judged
 
 
 tasks = (experiment, score)

@@ -1,4 +1,4 @@
-"""LLM judges: ``label``, ``calibrate``, and what ``experiment`` shares with them."""
+"""People and judges: ``label`` and ``calibrate``."""
 
 from typing import TYPE_CHECKING
 
@@ -9,24 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ancrage.calibration.pairs import Disagreement
-    from ancrage.evaluator import Evaluator
-    from ancrage.llm import Models
-    from ancrage.runs import RunFolder, RunView
-    from ancrage.runs.record import ScoringFolder
-    from ancrage.snapshot import Snapshot
-
-OPTIONS = {
-    "judges": "LLM judges to add to the code checks: none, three (each focused), one (a single "
-    "judge with the modes of all), or names with commas between (default: none, which is free "
-    "and needs no network).",
-    "judge-repeat": "How many times each answer is judged, to measure the judges' own noise.",
-    "dry-run": "Say how many calls judges and scorers would make, with an estimate of tokens and "
-    "cost, and stop.",
-    "budget-tokens": "Stop judging before this many tokens are spent (default: no bound).",
-    "budget-cost": "Stop judging before this much money is spent, by [prices] (default: no bound).",
-    "no-cache": "Call the model also where an answer to the very same call is on disk.",
-}
-"""Help of the options that every command with judges takes."""
+    from ancrage.runs import RunView
 
 
 @command(
@@ -247,90 +230,6 @@ def _add_examples(
         mine = [each for each in disagreements if each.judge == name]
         added = add_examples(known[name], mine, path, most=most, held_out=held_out)
         yield str(path) + ("" if name in own else " (add it to [judges] files)"), added
-
-
-def models_for(
-    concurrency: int, budget_tokens: int | None, budget_cost: float | None, no_cache: bool
-) -> "Models":
-    """The door to language models that the options ask for."""
-    from ancrage.llm import CACHE, Budget, Models
-
-    return Models(
-        concurrency=concurrency,
-        budget=Budget(tokens=budget_tokens, cost=budget_cost),
-        cache=None if no_cache else CACHE,
-    )
-
-
-def print_estimate(
-    data: "Snapshot", evaluators: "Sequence[Evaluator]", folder: "RunFolder | None" = None
-) -> ExitCode:
-    """Print what evaluating a run's outputs (or a snapshot's answers) would take."""
-    import asyncio
-    from collections.abc import AsyncIterator
-
-    from ancrage.config import load
-    from ancrage.evaluator import Subject
-    from ancrage.judges.terminal import estimates
-    from ancrage.llm import read_prices
-    from ancrage.llm.estimate import Caller, estimate
-    from ancrage.report.terminal import console, show
-    from ancrage.runs import recorded
-    from ancrage.studies import Studies
-
-    callers = [each for each in evaluators if isinstance(each, Caller)]
-    sources = Studies(data)
-
-    async def subjects() -> AsyncIterator[Subject]:
-        if folder:
-            for output in folder.outputs():
-                yield sources.subject(data.case(output.case_id), output)
-            return
-        for case in data.cases():
-            yield sources.subject(case, await recorded(case))
-
-    out = console()
-    prices = read_prices(load())
-    found = asyncio.run(estimate(callers, subjects(), prices))
-    show(estimates(found, prices.currency), out)
-    return ExitCode.OK
-
-
-def print_accounts(folder: "RunFolder") -> ExitCode:
-    """Print what judges and the verification of claims did in a run's newest scoring.
-
-    INCOMPLETE when a judge fell short of [judges] min_coverage.
-    """
-    scorings = folder.scorings()
-    evaluators = scorings[-1].scoring.evaluators if scorings else ()
-    if any(info.name == "verify" for info in evaluators):
-        _print_claims(scorings[-1])
-    if any("judge" in info.details for info in evaluators):
-        return _print_judges(folder, scorings[-1])
-    return ExitCode.OK
-
-
-def _print_claims(scoring: "ScoringFolder") -> None:
-    from ancrage.report.terminal import console, show
-    from ancrage.verify.account import account_of_claims
-
-    if words := account_of_claims(scoring):
-        show(words, console())
-
-
-def _print_judges(folder: "RunFolder", scoring: "ScoringFolder") -> ExitCode:
-    from ancrage.config import load
-    from ancrage.judges.account import accounts
-    from ancrage.judges.select import Settings
-    from ancrage.judges.terminal import accounted
-    from ancrage.report.terminal import console, show
-
-    found = accounts(folder, scoring)
-    minimum = load().table("judges", Settings).min_coverage
-    if words := accounted(found, minimum):
-        show(words, console())
-    short = any(each.below(minimum) for each in found)
-    return ExitCode.INCOMPLETE if short else ExitCode.OK
 
 
 tasks = (label, calibrate)

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ancrage.cli.shell import Amount, Count, Size, command
+from ancrage.cli.scoring import Calls
+from ancrage.cli.shell import Count, Size, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
         "markdown": "File to write the tables to as Markdown (default: none).",
         "keep": "Name to keep the smallest wrong inputs under, as a run in .ancrage/prove.",
         "dry-run": "Say how many answers would be planted and scored, and stop.",
-        "budget-tokens": "Stop before this many tokens are spent (default: no bound).",
-        "budget-cost": "Stop before this much money is spent (default: no bound).",
-        "no-cache": "Call the model also where its answer to the very same call is on disk.",
         "concurrency": "Calls under way at once.",
     },
     positional=("snapshot",),
@@ -46,17 +44,13 @@ def prove(
     json: str = "",
     markdown: str = "",
     keep: str = "",
-    dry_run: bool = False,
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
     concurrency: Count = 8,
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Measure the checks: plant faults and harmless edits in clean answers.
 
     Exits 1 when a kind falls below its floor in [prove].
     """
-    from ancrage.cli.judges import models_for
     from ancrage.config import load
     from ancrage.evaluators import select
     from ancrage.files import write_atomic
@@ -76,9 +70,7 @@ def prove(
     wanted = [name.strip() for name in shapes.split(",") if name.strip()] or list(SHAPES)
     if unknown := [name for name in wanted if name not in SHAPES]:
         raise UsageError(f"--shapes {unknown[0]!r}: known are {', '.join(SHAPES)}")
-    models = None
-    if judges != "none":
-        models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    models = calls.models(concurrency) if judges != "none" else None
     evaluators = select(judges, models=models, config=config)
     data = open_snapshot(snapshot or newest_snapshot())
     studies = Studies(data, config)
@@ -90,7 +82,7 @@ def prove(
             "is nothing to plant in"
         )
     out = console()
-    if dry_run:
+    if calls.dry_run:
         languages = len({draft.language for draft in hosts})
         most = len(chosen) * len(wanted) * per_cell * languages
         out.print(f"At most {most:,} planted answers, from {len(hosts)} clean ones of {answers}.")

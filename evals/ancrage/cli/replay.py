@@ -1,9 +1,11 @@
 """Ask the recorded questions again: ``replay`` and ``migrate``."""
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
+from ancrage.cli.scoring import Calls, Scoring, print_accounts
+from ancrage.cli.shell import Count, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called, resume_with
 
@@ -12,66 +14,97 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ancrage.cli.dataset_runs import Publishing
+    from ancrage.config import Config
     from ancrage.domain import JsonValue
-    from ancrage.llm import LLM, Budget
+    from ancrage.llm import Budget
+    from ancrage.replay import Assistant
     from ancrage.replay.session import Session
     from ancrage.runs import RunFolder
+    from ancrage.snapshot import Snapshot
 
 
-_COMMON = {
-    "snapshot": "Folder of the snapshot to replay (default: the newest in snapshots/).",
-    "endpoint": "Base URL of an OpenAI-compatible server, instead of the tier's.",
-    "params": "'production' (default): as recorded with each case; 'tier': the tier's own.",
-    "prompt": "'live' (default): rendered from code now; 'frozen': as recorded.",
-    "tools": "'strict' (default) or 'lenient' matching of tool calls; see [replay].",
-    "judges": "LLM judges to add: none (default), three, one, or names with commas between.",
-    "scorers": "Scorers to add: abstention, support, lexical, verify, commas between.",
-    **MODEL_OPTIONS,
-    "dry-run": "Say what would be sent and how much it would take, ask the endpoint with a tiny "
-    "call whether it takes the parameters (unless --no-preflight), and stop.",
-    "no-preflight": "Do not ask the endpoint first whether it takes the parameters.",
-    "run-name": "Name of the replay (default: time and model).",
-}
+@dataclass(frozen=True)
+class Choices:
+    """What ``replay`` and ``migrate`` let one choose."""
+
+    snapshot: Annotated[
+        str, "Folder of the snapshot to replay (default: the newest in snapshots/)."
+    ] = ""
+    endpoint: Annotated[str, "Base URL of an OpenAI-compatible server, instead of the tier's."] = ""
+    params: Annotated[
+        str, "'production' (default): as recorded with each case; 'tier': the tier's own."
+    ] = "production"
+    prompt: Annotated[str, "'live' (default): rendered from code now; 'frozen': as recorded."] = (
+        "live"
+    )
+    tools: Annotated[
+        str, "'strict' (default) or 'lenient' matching of tool calls; see [replay]."
+    ] = ""
+    drop: Annotated[
+        list[str], "Parameter not to send, whatever production sent; can be repeated."
+    ] = field(default_factory=list)
+    repeat: Annotated[Count, "How many times each case is replayed, each its own run."] = 1
+    concurrency: Annotated[Count, "Calls under way at once."] = 20
+    no_preflight: Annotated[
+        bool, "Do not ask the endpoint first whether it takes the parameters."
+    ] = False
+    run_name: Annotated[str, "Name of the replay (default: time and model)."] = ""
+
+    def session(
+        self,
+        config: "Config",
+        data: "Snapshot",
+        assistant: "Assistant",
+        model: str,
+        *,
+        params: str = "",
+        drop: "Sequence[str]" = (),
+    ) -> "Session":
+        """The replay that was chosen, with this model."""
+        from ancrage.replay.session import prepare
+
+        return prepare(
+            config,
+            data,
+            assistant,
+            model=model,
+            endpoint=self.endpoint,
+            prompt=self.prompt,
+            params=params or self.params,
+            tools=self.tools,
+            drop=drop,
+        )
+
+
+_DRY_RUN = (
+    "Say what would be sent and how much it would take, ask the endpoint with a tiny call whether "
+    "it takes the parameters (unless --no-preflight), and stop."
+)
 
 
 @command(
     help={
-        **_COMMON,
+        "dry-run": _DRY_RUN,
         "dataset": "Replay this dataset of Langfuse instead, and publish there as it goes.",
         "version": "With --dataset: as it was at this ISO time (default: as it is now).",
         "publish": "With --dataset: 'failing' sends the answers that fail or are missing alone.",
         "model": "A tier of the configuration, or a model (default: the assistant's tier).",
-        "repeat": "How many times each case is replayed, each its own run.",
-        "drop": "Parameter not to send, whatever production sent; can be repeated.",
         "out": "With --dry-run: write the snapshot with today's prompts to this folder.",
         "mock": "JSON file of known answers to use instead of a model.",
         "resume": "Continue this replay instead of starting one: its name, a run, or 'latest'.",
     }
 )
 def replay(
-    snapshot: str = "",
+    chosen: Choices = Choices(),
+    model: str = "",
     dataset: str = "",
     version: str = "",
     publish: Literal["all", "failing"] = "all",
-    model: str = "",
-    endpoint: str = "",
-    params: str = "production",
-    prompt: str = "live",
-    tools: str = "",
-    drop: "list[str] | None" = None,
-    repeat: Count = 1,
-    judges: str = "none",
-    scorers: str = "",
-    concurrency: Count = 20,
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
-    no_preflight: bool = False,
-    dry_run: bool = False,
-    out: str = "",
     mock: str = "",
-    run_name: str = "",
+    out: str = "",
     resume: str = "",
+    scoring: Scoring = Scoring(),
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Put a snapshot's questions to the assistant again.
 
@@ -92,58 +125,48 @@ def replay(
     from ancrage.config import load
     from ancrage.replay import load_assistant
     from ancrage.replay.mock import read_mock
-    from ancrage.replay.session import find_replays, mock_of, prepare
+    from ancrage.replay.session import find_replays, mock_of
     from ancrage.replay.session import resume as taken_up
     from ancrage.snapshot import newest_snapshot, open_snapshot
 
-    if snapshot and dataset:
+    if chosen.snapshot and dataset:
         raise UsageError("--snapshot and --dataset both say what to replay: give one")
     if (version or publish != "all") and not (dataset or resume):
         raise UsageError("--version and --publish go with --dataset")
     config = load()
     assistant = load_assistant(config)
     source = open_dataset(dataset, version) if dataset else None
+    begun: list[RunFolder] = []
     if resume:
-        chosen = (snapshot, dataset, model, endpoint, mock, run_name, tools, drop, dry_run)
-        if any(chosen) or (params, prompt, repeat) != ("production", "live", 1):
+        free = replace(chosen, concurrency=20, no_preflight=False)
+        if free != Choices() or any((model, dataset, mock, calls.dry_run)):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
-        folders = find_replays(resume)
-        session = taken_up(config, folders, assistant)
-        answers = mock_of(folders)
-        source = reopen_dataset(folders[0]) if made_on_dataset(folders[0]) else None
+        begun = find_replays(resume)
+        session = taken_up(config, begun, assistant)
+        answers = mock_of(begun)
+        source = reopen_dataset(begun[0]) if made_on_dataset(begun[0]) else None
     else:
-        data = source.snapshot if source else open_snapshot(snapshot or newest_snapshot())
+        data = source.snapshot if source else open_snapshot(chosen.snapshot or newest_snapshot())
         answers = Path(mock).resolve() if mock else None
         if answers:
             read_mock(answers, (case.id for case in data.cases()))
-        session = prepare(
-            config,
-            data,
-            assistant,
-            model=model or ("mock" if answers else ""),
-            endpoint=endpoint,
-            prompt=prompt,
-            params=params,
-            tools=tools,
-            drop=drop or (),
-        )
-        folders = []
-    budget = _budget(budget_tokens, budget_cost)
-    check = not (no_preflight or answers)
-    if dry_run:
-        return _dry_run([session], budget, repeat, check, out)
+        model = model or ("mock" if answers else "")
+        session = chosen.session(config, data, assistant, model, drop=chosen.drop)
+    budget = calls.budget()
+    check = not (chosen.no_preflight or answers)
+    if calls.dry_run:
+        return _dry_run([session], budget, chosen.repeat, check, out)
     if check:
         _preflight([session], budget)
     publishing = Publishing(source, publish) if source else None
     runs = _run(
         session,
-        folders,
-        _client(concurrency, budget, no_cache),
-        name=run_name,
-        repeats=repeat,
-        judges=judges,
-        scorers=scorers,
-        concurrency=concurrency,
+        begun,
+        chosen,
+        scoring,
+        calls,
+        budget,
+        name=chosen.run_name,
         mock=answers,
         publishing=publishing,
     )
@@ -154,30 +177,16 @@ def replay(
     return max(seen, ended)
 
 
-def _budget(tokens: int | None, cost: float | None) -> "Budget":
-    from ancrage.llm import Budget
-
-    return Budget(tokens=tokens, cost=cost)
-
-
-def _client(concurrency: int, budget: "Budget", no_cache: bool) -> "LLM":
-    from ancrage.llm import CACHE, LLM, Cache
-
-    cache = None if no_cache else Cache(CACHE)
-    return LLM.configured(concurrency=concurrency, cache=cache, budget=budget)
-
-
 def _run(
     session: "Session",
     begun: "list[RunFolder]",
-    llm: "LLM",
+    chosen: Choices,
+    scoring: Scoring,
+    calls: Calls,
+    budget: "Budget",
     *,
     name: str,
-    repeats: int,
-    judges: str,
-    scorers: str,
-    concurrency: int,
-    mock: "Path | None",
+    mock: "Path | None" = None,
     publishing: "Publishing | None" = None,
     again: str = "",
 ) -> "list[RunFolder]":
@@ -185,20 +194,24 @@ def _run(
     import asyncio
 
     from ancrage.evaluators import select
-    from ancrage.llm import CACHE, Models
+    from ancrage.llm import CACHE, LLM, Cache, Models
     from ancrage.replay.session import run_session, start
     from ancrage.runs.progress import track
 
     # Judges and assistant share one budget; their calls are limited apart.
-    cache = CACHE if llm.cache else None
-    models = Models(concurrency=concurrency, budget=llm.budget, cache=cache)
-    evaluators = select(judges, scorers, models=models)
+    cache = None if calls.no_cache else Cache(CACHE)
+    models = Models(concurrency=chosen.concurrency, budget=budget, cache=CACHE if cache else None)
+    evaluators = select(
+        scoring.judges, scoring.scorers, models=models, judge_repeat=scoring.judge_repeat
+    )
 
     async def work() -> "list[RunFolder]":
-        async with llm:
+        async with LLM.configured(
+            concurrency=chosen.concurrency, cache=cache, budget=budget
+        ) as llm:
             details = publishing.details if publishing else _no_details
             folders = begun or start(
-                session, name=name, repeats=repeats, mock=mock, details=details
+                session, name=name, repeats=chosen.repeat, mock=mock, details=details
             )
             first = folders[0]
             resume_with(again or f"replay --resume {first.run.group or first.path.name}")
@@ -208,7 +221,7 @@ def _run(
                     folders,
                     evaluators,
                     llm,
-                    concurrency=concurrency,
+                    concurrency=chosen.concurrency,
                     mock=mock,
                     progress=advance,
                     follow=publishing.follow if publishing else _unfollowed,
@@ -293,7 +306,6 @@ def _show(folder: "RunFolder") -> None:
 
 def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
     """The exit code; says how to go on where something is left to do."""
-    from ancrage.cli.judges import print_accounts
     from ancrage.config import load
     from ancrage.replay.session import failed_calls, too_few_answers
     from ancrage.report.terminal import console
@@ -312,7 +324,7 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
 
 @command(
     help={
-        **_COMMON,
+        "dry-run": _DRY_RUN,
         "models": "The model to leave: a tier of the configuration, or a model.",
         "against": "The model to go to, likewise.",
         "params": "As for replay; two with a comma between for the old and the new model, such as "
@@ -324,22 +336,9 @@ def _conclude(folders: "list[RunFolder]", again: str) -> ExitCode:
 def migrate(
     models: str,
     against: str,
-    snapshot: str = "",
-    endpoint: str = "",
-    params: str = "production",
-    prompt: str = "live",
-    tools: str = "",
-    drop: "list[str] | None" = None,
-    repeat: Count = 2,
-    judges: str = "none",
-    scorers: str = "",
-    concurrency: Count = 20,
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
-    no_preflight: bool = False,
-    dry_run: bool = False,
-    run_name: str = "",
+    chosen: Choices = Choices(repeat=2),
+    scoring: Scoring = Scoring(),
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Replay with two models and say what would change.
 
@@ -354,7 +353,7 @@ def migrate(
     from ancrage.replay import load_assistant
     from ancrage.replay.migration import migration
     from ancrage.replay.migration_report import render, tables
-    from ancrage.replay.session import check_same, find_replays, label, prepare
+    from ancrage.replay.session import check_same, find_replays, label
     from ancrage.report.terminal import console
     from ancrage.runs import list_runs
     from ancrage.snapshot import newest_snapshot, open_snapshot
@@ -363,53 +362,34 @@ def migrate(
         raise UsageError("migrate takes two different models or tiers")
     config = load()
     assistant = load_assistant(config)
-    data = open_snapshot(snapshot or newest_snapshot())
-    budget = _budget(budget_tokens, budget_cost)
-    base = run_name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}-migration"
+    data = open_snapshot(chosen.snapshot or newest_snapshot())
+    budget = calls.budget()
+    base = chosen.run_name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}-migration"
     known = {folder.run.group for folder in list_runs()}
-    everything: list[RunFolder] = []
     groups = [f"{base}-{label(model)}" for model in (models, against)]
-    sides: list[tuple[Session, list[RunFolder]]] = []
-    policies = params.split(",")
+    policies = chosen.params.split(",")
     if len(policies) > 2:
-        raise UsageError(f"--params {params}: give one, or two for the old and the new model")
-    for group, model, policy, dropped in zip(
-        groups, (models, against), (policies[0], policies[-1]), ((), drop or ()), strict=True
-    ):
-        session = prepare(
-            config,
-            data,
-            assistant,
-            model=model,
-            endpoint=endpoint,
-            prompt=prompt,
-            params=policy,
-            tools=tools,
-            drop=dropped,
+        raise UsageError(
+            f"--params {chosen.params}: give one, or two for the old and the new model"
         )
+    sides: list[tuple[Session, list[RunFolder]]] = []
+    for group, model, policy, dropped in zip(
+        groups, (models, against), (policies[0], policies[-1]), ((), chosen.drop), strict=True
+    ):
+        session = chosen.session(config, data, assistant, model, params=policy, drop=dropped)
         begun = find_replays(group) if group in known else []
         if begun:
-            check_same(session, begun, repeat)
+            check_same(session, begun, chosen.repeat)
         sides.append((session, begun))
     sessions = [session for session, _ in sides]
-    if dry_run:
-        return _dry_run(sessions, budget, repeat, not no_preflight)
-    if not no_preflight:
+    if calls.dry_run:
+        return _dry_run(sessions, budget, chosen.repeat, not chosen.no_preflight)
+    if not chosen.no_preflight:
         _preflight(sessions, budget)
     again = f"migrate {models} {against} --run-name {base}"
+    everything: list[RunFolder] = []
     for group, (session, begun) in zip(groups, sides, strict=True):
-        everything += _run(
-            session,
-            begun,
-            _client(concurrency, budget, no_cache),
-            name=group,
-            repeats=repeat,
-            judges=judges,
-            scorers=scorers,
-            concurrency=concurrency,
-            mock=None,
-            again=again,
-        )
+        everything += _run(session, begun, chosen, scoring, calls, budget, name=group, again=again)
     found = migration(*(find_group(group) for group in groups))
     for folder in everything:
         write(folder, sections=tuple(tables(found)))

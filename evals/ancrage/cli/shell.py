@@ -7,9 +7,19 @@ Invoke; the values and the ending are the same.
 import inspect
 import math
 import types
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
@@ -17,6 +27,7 @@ from ancrage.cli.shield import perform
 from ancrage.errors import ExitCode
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from invoke.tasks import Task
 
 
@@ -65,16 +76,6 @@ Share = Annotated[float, _Range(float, 0, 1)]
 MOST_CHOICES = 4
 """Choices that are shown in the place of the value."""
 
-MODEL_OPTIONS = {
-    "dry-run": "Say how many calls it would make, with an estimate of tokens and cost, and stop.",
-    "budget-tokens": "Stop before this many tokens are spent; 0 spends none (default: no bound).",
-    "budget-cost": "Stop before this much money is spent, by [prices]; 0 spends none "
-    "(default: no bound).",
-    "no-cache": "Call the model also where its answer to the very same call is on disk.",
-    "concurrency": "Calls or answers under way at once.",
-}
-"""Help of the options that every command takes that can call a model."""
-
 
 @dataclass(frozen=True)
 class Command:
@@ -87,14 +88,19 @@ class Command:
     parameters: tuple[click.Parameter, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        signature = inspect.signature(self.function, eval_str=False).parameters.values()
-        declared = [self._parameter(each) for each in signature if not _context(each)]
+        declared = []
+        for given, group in _parameters(self.function):
+            for option in _options(given, group) if group else (given,):
+                kind = _Kind.of(option, self.function)
+                if kind.words:
+                    self.help.setdefault(_typed(option.name), kind.words)
+                declared.append(self._parameter(option, kind))
         object.__setattr__(self, "parameters", tuple(declared))
 
     @property
     def name(self) -> str:
         """As it is typed."""
-        return self.function.__name__.strip("_").replace("_", "-")
+        return _typed(self.function.__name__)
 
     @property
     def words(self) -> str:
@@ -106,26 +112,26 @@ class Command:
         """The first line of the docstring."""
         return self.words.partition("\n")[0]
 
-    def _parameter(self, given: inspect.Parameter) -> click.Parameter:
+    def _parameter(self, given: inspect.Parameter, kind: "_Kind") -> click.Parameter:
         name, variadic = given.name, given.kind is inspect.Parameter.VAR_POSITIONAL
-        kind, many = _type(given, self.function)
         required = given.default is inspect.Parameter.empty and not variadic
         if required or variadic or name in self.positional:
-            return click.Argument([name], type=kind, required=required, nargs=-1 if variadic else 1)
-        typed = name.rstrip("_").replace("_", "-")
+            nargs = -1 if variadic else 1
+            return click.Argument([name], type=kind.type, required=required, nargs=nargs)
+        typed = _typed(name)
         words = self.help.get(typed, "")
-        if kind is click.BOOL:
+        if kind.type is click.BOOL:
             return click.Option([name, f"--{typed}"], is_flag=True, help=words)
         shown = bool(given.default) and "default:" not in words
         metavar = None
-        if isinstance(kind, click.Choice) and len(kind.choices) > MOST_CHOICES:
+        if isinstance(kind.type, click.Choice) and len(kind.type.choices) > MOST_CHOICES:
             # They would not fit on a narrow terminal in one word.
-            metavar, words = "NAME", f"{words} One of: {', '.join(kind.choices)}."
+            metavar, words = "NAME", f"{words} One of: {', '.join(kind.type.choices)}."
         return click.Option(
             [name, f"--{typed}"],
-            type=kind,
-            multiple=many,
-            default=None if many else given.default,
+            type=kind.type,
+            multiple=kind.many,
+            default=None if kind.many else given.default,
             show_default=shown,
             metavar=metavar,
             help=words,
@@ -137,23 +143,19 @@ class Command:
         Returns:
             The exit status.
         """
+        before: list[Any] = []
         rest: tuple[str, ...] = ()
         options: dict[str, Any] = {}
-        signature = inspect.signature(self.function).parameters.values()
-        for given in signature:
-            if _context(given):
-                options[given.name] = None
+        for given, group in _parameters(self.function):
+            if group:
+                typed = {option.name: values.get(option.name) for option in fields(group)}
+                chosen = {name: value for name, value in typed.items() if value is not None}
+                options[given.name] = replace(given.default, **chosen)
             elif given.kind is inspect.Parameter.VAR_POSITIONAL:
                 rest = tuple(values.get(given.name) or ())
+                before, options = [*options.values()], {}
             elif values.get(given.name) is not None:
                 options[given.name] = values[given.name]
-        if not rest:
-            return perform(self.name, lambda: self.function(**options))
-        before = [
-            options.pop(given.name)
-            for given in signature
-            if given.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and given.name in options
-        ]
         return perform(self.name, lambda: self.function(*before, *rest, **options))
 
     def task(self) -> "Task[Any]":
@@ -166,35 +168,30 @@ class Command:
         def body(_: object, **typed: Any) -> None:
             under_invoke(self.name)
             try:
-                values = {each.name: self._converted(each, typed) for each in self.parameters}
+                values = {
+                    str(parameter.name): self._converted(parameter, typed)
+                    for parameter in self.parameters
+                }
             except click.BadParameter as error:
                 raise Exit(f"{self.name}: {explain(error)}", code=ExitCode.WRONG_USE) from None
-            if code := self.run({str(name): value for name, value in values.items()}):
+            if code := self.run(values):
                 raise Exit(code=code)
 
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter("_", keyword)]
-        for each in self.parameters:
-            default: Any = (
-                []
-                if _many(each)
-                else False
-                if isinstance(each, click.Option) and each.is_flag
-                else None
-            )
-            empty = inspect.Parameter.empty
-            parameters.append(
-                inspect.Parameter(
-                    str(each.name), keyword, default=empty if each.required else default
-                )
-            )
+        for parameter in self.parameters:
+            flag = isinstance(parameter, click.Option) and parameter.is_flag
+            default: Any = [] if _many(parameter) else False if flag else None
+            if parameter.required:
+                default = inspect.Parameter.empty
+            parameters.append(inspect.Parameter(str(parameter.name), keyword, default=default))
         body.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         body.__doc__ = self.words
         return Task(
             body,
             name=self.name,
             help=self.help,
-            iterable=[str(each.name) for each in self.parameters if _many(each)],
+            iterable=[str(given.name) for given in self.parameters if _many(given)],
             auto_shortflags=False,
         )
 
@@ -205,7 +202,7 @@ class Command:
             return None
         try:
             if isinstance(value, list):
-                return [parameter.type.convert(each, parameter, None) for each in value]
+                return [parameter.type.convert(item, parameter, None) for item in value]
             return parameter.type.convert(value, parameter, None)
         except click.BadParameter as error:
             error.param = parameter
@@ -224,15 +221,21 @@ def command(
     those named in ``positional`` are positional and may be left out; the others are options. The
     annotation gives an option's type: ``str``, ``int``, ``float``, ``bool``, ``Literal[…]``,
     ``list[str]`` (can be repeated), or ``Annotated`` with a click type, such as ``Count``.
-    ``help`` has a line for every parameter, ``example`` a command line without the
+    A parameter that is a dataclass stands for its fields, which are options that several commands
+    share; their help is in their ``Annotated`` types, their defaults in the parameter's own.
+    ``help`` has a line for every other parameter, ``example`` a command line without the
     program's name (default: the name and what is required).
     The function may return an ``ExitCode``; anything but ``OK`` ends the process with it.
     """
 
     def declare(function: Callable[..., ExitCode | None]) -> Command:
-        needed = [each.upper() for each in _required(function)]
-        name = function.__name__.replace("_", "-")
-        words = example or " ".join([name, *needed])
+        needed = [
+            given.name.upper()
+            for given, _ in _parameters(function)
+            if given.default is inspect.Parameter.empty
+            and given.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        ]
+        words = example or " ".join([_typed(function.__name__), *needed])
         return Command(function, help, frozenset(positional), words)
 
     return declare
@@ -247,39 +250,60 @@ def explain(error: click.ClickException) -> str:
     return f"{name} {error.message}".rstrip(".")
 
 
-def _required(function: Callable[..., Any]) -> list[str]:
-    return [
-        given.name
-        for given in inspect.signature(function).parameters.values()
-        if given.default is inspect.Parameter.empty
-        and given.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        and not _context(given)
-    ]
-
-
-def _context(parameter: inspect.Parameter) -> bool:
-    return parameter.name in {"context", "_"}
+def _typed(name: str) -> str:
+    return name.strip("_").replace("_", "-")
 
 
 def _many(parameter: click.Parameter) -> bool:
     return parameter.multiple or parameter.nargs == -1
 
 
-def _type(
-    given: inspect.Parameter, function: Callable[..., Any]
-) -> tuple[click.ParamType[Any], bool]:
-    """The click type of a parameter, and whether it is a list."""
-    annotation = given.annotation
-    if isinstance(annotation, str):
-        annotation = eval(annotation, function.__globals__)  # noqa: S307  our own signature
-    if get_origin(annotation) in (Union, types.UnionType):
-        annotation = next(each for each in get_args(annotation) if each is not types.NoneType)
-    many = get_origin(annotation) is list
-    if many:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) is Annotated:
-        return get_args(annotation)[1], many
-    if get_origin(annotation) is Literal:
-        return click.Choice(get_args(annotation)), many
-    plain = {bool: click.BOOL, int: _Range(int), float: _Range(float)}
-    return plain.get(annotation, click.STRING), many
+def _parameters(
+    function: Callable[..., Any],
+) -> "Iterator[tuple[inspect.Parameter, type[DataclassInstance] | None]]":
+    """What a function takes; with each parameter that is a dataclass, that class."""
+    for given in inspect.signature(function).parameters.values():
+        group = type(given.default)
+        yield given, group if is_dataclass(group) else None
+
+
+def _options(
+    given: inspect.Parameter, group: "type[DataclassInstance]"
+) -> Iterator[inspect.Parameter]:
+    """The fields of a dataclass as parameters, with the defaults that this command gives them."""
+    hints = get_type_hints(group, include_extras=True)
+    for option in fields(group):
+        default = getattr(given.default, option.name)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(
+            option.name, keyword, default=default, annotation=hints[option.name]
+        )
+
+
+class _Kind(NamedTuple):
+    """What an annotation says of an option: its click type, whether it is a list, its help."""
+
+    type: click.ParamType[Any]
+    many: bool = False
+    words: str = ""
+
+    @classmethod
+    def of(cls, given: inspect.Parameter, function: Callable[..., Any]) -> "_Kind":
+        annotation, words = given.annotation, ""
+        if isinstance(annotation, str):
+            annotation = eval(annotation, function.__globals__)  # noqa: S307  our own signature
+        many = False
+        kind: click.ParamType[Any] | None = None
+        while get_origin(annotation) in (Annotated, Union, types.UnionType, list):
+            first, *rest = get_args(annotation)
+            if get_origin(annotation) is Annotated:
+                words = next((said for said in rest if isinstance(said, str)), words)
+                kind = next((said for said in rest if isinstance(said, click.ParamType)), kind)
+            many = many or get_origin(annotation) is list
+            annotation = first
+        if get_origin(annotation) is Literal:
+            kind = click.Choice(get_args(annotation))
+        plain: dict[object, click.ParamType[Any]] = {
+            bool: click.BOOL, int: _Range(int), float: _Range(float)
+        }  # fmt: skip
+        return cls(kind or plain.get(annotation, click.STRING), many, words)

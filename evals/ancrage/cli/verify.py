@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ancrage.cli.judges import models_for
-from ancrage.cli.shell import MODEL_OPTIONS, Amount, Count, Size, command
+from ancrage.cli.scoring import Calls, conclude, print_estimate
+from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         "scale": "Score of an answer of which every claim is hallucinated (default: 1).",
         "out": "Where the verifications of a file go (default: FILE with .verified.jsonl).",
         "resume": "Keep the verifications that --out already holds and do the rest.",
-        **MODEL_OPTIONS,
         "concurrency": "Answers verified at once (default: 8; with --nli alone 64, in batches).",
     },
     example="verify answers.jsonl --nli",
@@ -54,10 +53,7 @@ def verify(
     out: str = "",
     resume: bool = False,
     concurrency: Count | None = None,
-    dry_run: bool = False,
-    budget_tokens: Size | None = None,
-    budget_cost: Amount | None = None,
-    no_cache: bool = False,
+    calls: Calls = Calls(),
 ) -> ExitCode:
     """Verify answers claim by claim.
 
@@ -90,9 +86,9 @@ def verify(
         raise UsageError("--model, --rule and --calibration go with --nli")
     asks = settings.verifiers != ("nli",) or settings.recall or settings.correct
     concurrency = concurrency or (8 if asks else 64)
-    models = models_for(concurrency, budget_tokens, budget_cost, no_cache)
+    models = calls.models(concurrency)
     if Path(what).is_file():
-        if dry_run:
+        if calls.dry_run:
             raise UsageError("--dry-run looks at a run, not at a file")
         return verify_file(
             what,
@@ -105,7 +101,7 @@ def verify(
         raise UsageError(f"{what}: no such file")
     if out or resume:
         raise UsageError(f"{what} is no file; --out and --resume go with a file of answers")
-    return _verify_run(what, settings, models, inference, concurrency, dry_run)
+    return _verify_run(what, settings, models, inference, concurrency, calls.dry_run)
 
 
 def _verify_run(
@@ -119,8 +115,6 @@ def _verify_run(
     """A new scoring of the run, beside those that it has."""
     import asyncio
 
-    from ancrage.cli.experiment import conclude
-    from ancrage.cli.judges import print_estimate
     from ancrage.runs import find_run, score_run
     from ancrage.runs.progress import track
     from ancrage.studies import Studies
