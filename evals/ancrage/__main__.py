@@ -1,0 +1,5 @@
+"""``python -m ancrage``: the console command."""
+
+from ancrage.cli.app import main
+
+main()
