@@ -1,39 +1,41 @@
 """Simulations of the statistics: false alarms, looks, promises, power, coverage.
 
-    python -m benchmarks.stats [--simulations 2000] [--only WORD]
+    python -m benchmarks.stats [--simulations 2000] [--only WORD] [--keep FILE]
 
-Every line is a measured share over the simulations, beside what it should be.
+Every line is a measured share over the simulations, beside what it should be. With ``--keep`` each
+cell is written to a file as it comes, and not simulated again when it is there.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, stdtr
+from scipy.special import bdtr, expit, stdtr
 from scipy.stats import norm
 
 from ancrage.compare.gate import Outcome, decide
 from ancrage.compare.looks import look
-from ancrage.compare.pairing import ALIKE
+from ancrage.compare.pairing import Pairing
 from ancrage.compare.policy import Policy
 from ancrage.compare.results import Mode, Origin, Results
 from ancrage.domain import OutputState, RunState
 from ancrage.stats import (
     Confusion,
-    alike_p,
-    detectable_change,
+    Noise,
     difference_interval,
-    effective_cases,
     exchanges,
     holm,
     plan,
     ppi,
     rate_interval,
     rogan_gladen,
+    swap_evidence,
     swap_test,
 )
 
@@ -42,6 +44,8 @@ Labels = NDArray[np.intp]
 
 SIZES = {30: 15, 100: 25, 300: 40, 1000: 60}
 """Cases, and the number of studies that they fall in, of uneven sizes."""
+FEW = ((100, 8), (300, 8), (1000, 12))
+"""Cases in few studies, the largest of which holds a third of them."""
 _NORMAL = np.random.default_rng(7).normal(size=100_000)
 _GRID = np.linspace(-14, 6, 400)
 
@@ -88,20 +92,77 @@ def studies(rng: np.random.Generator, n: int, k: int) -> Labels:
     return np.sort(np.concatenate([np.arange(k), rng.integers(0, k, n - k) ** 2 // k]))
 
 
-def by_auto(first: Floats, second: Floats, labels: Labels) -> float:
-    """The p-value as ``compare`` has it: by studies unless changes look independent in them."""
-    change = (second.mean(axis=1) - first.mean(axis=1)).astype(np.float64)
-    units = labels if alike_p(change, labels) <= ALIKE else None
-    return swap_test(exchanges(first, second, units)).p_value
+def compared(first: Floats, second: Floats, labels: Labels) -> Pairing:
+    """The two sides as ``compare`` has them."""
+    mode = Mode(name="x", title="x", definition="", evaluator="e", version="1")
+    unknown = Noise(None, None, None, None, 0)
+    return Pairing(
+        mode=mode,
+        cases=tuple(map(str, range(labels.size))),
+        first=first,
+        second=second,
+        noise=(unknown, unknown),
+        studies=labels,
+        choose=True,
+        problem=None,
+        ignored=0,
+    )
 
 
-def by_t(first: Floats, second: Floats, labels: Labels) -> float:
+def by_default(first: Floats, second: Floats, labels: Labels) -> float:
+    """The p-value as ``compare`` has it; 1 where it says that one study decides."""
+    pairing = compared(first, second, labels)
+    return 1.0 if pairing.test is None or pairing.one_study_decides else pairing.test.p_value
+
+
+def by_mid_p(first: Floats, second: Floats, labels: Labels) -> float:
+    """McNemar's test with half of the chance of what was observed: Fagerland et al. (2013)."""
+    worse, better = np.sum(second > first), np.sum(second < first)
+    few, n = min(worse, better), worse + better
+    fewer = bdtr(few - 1, n, 0.5) if few else 0.0
+    return min(1.0, float(bdtr(few, n, 0.5) + fewer)) if n else 1.0
+
+
+def by_wild_bootstrap(first: Floats, second: Floats, labels: Labels) -> float:
+    """The wild cluster bootstrap of Student's t, no change imposed: Cameron et al. (2008)."""
+    sums: Floats = np.bincount(labels, weights=(second - first)[:, 0]).astype(np.float64)
+    sizes = np.bincount(labels)
+
+    def t(sums: Floats) -> Floats:  # of one sample, or a row a sample
+        total = sums.sum(axis=-1)
+        spread = np.sum((sums - sizes * total[..., None] / labels.size) ** 2, axis=-1)
+        return np.asarray(np.abs(total) / np.sqrt(spread + 1e-12))
+
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], (399, sums.size))
+    return (1 + np.count_nonzero(t(signs * sums) >= t(sums) - 1e-9)) / 400
+
+
+def by_robust_t(first: Floats, second: Floats, labels: Labels) -> float:
     """Student's test on the cluster-robust standard error: the usual alternative."""
     change = second.mean(axis=1) - first.mean(axis=1)
     k = np.unique(labels).size
     sums = np.bincount(labels, weights=change - change.mean())
-    error = np.sqrt(np.sum(sums**2) * k / (k - 1)) / change.size
-    return 1.0 if error == 0 else float(2 * stdtr(k - 1, -abs(change.mean()) / error))
+    return _student(change.mean(), np.sqrt(np.sum(sums**2) * k / (k - 1)) / change.size, k)
+
+
+def by_jackknife_t(first: Floats, second: Floats, labels: Labels) -> float:
+    """Student's test on the error of leaving one study out (CR3): MacKinnon et al. (2023)."""
+    change = second.mean(axis=1) - first.mean(axis=1)
+    sums, sizes = np.bincount(labels, weights=change), np.bincount(labels)
+    without = (change.sum() - sums) / (change.size - sizes)
+    k = sums.size
+    return _student(change.mean(), np.sqrt((k - 1) / k * np.sum((without - change.mean()) ** 2)), k)
+
+
+def by_means_t(first: Floats, second: Floats, labels: Labels) -> float:
+    """Student's test on the means of the studies, each counting the same."""
+    change = second.mean(axis=1) - first.mean(axis=1)
+    means = np.bincount(labels, weights=change) / np.bincount(labels)
+    return _student(means.mean(), means.std(ddof=1) / np.sqrt(means.size), means.size)
+
+
+def _student(mean: float, error: float, k: int) -> float:
+    return 1.0 if error < 1e-12 else float(2 * stdtr(k - 1, -abs(mean) / error))
 
 
 def by_z(first: Floats, second: Floats, labels: Labels) -> float:
@@ -112,10 +173,14 @@ def by_z(first: Floats, second: Floats, labels: Labels) -> float:
 
 
 TESTS: dict[str, Callable[[Floats, Floats, Labels], float]] = {
-    "auto": by_auto,
-    "studies": lambda a, b, labels: swap_test(exchanges(a, b, labels)).p_value,
-    "cases": lambda a, b, labels: swap_test(exchanges(a, b)).p_value,
-    "robust t": by_t,
+    "default": by_default,
+    "exact sign-flip by studies": lambda a, b, labels: swap_test(exchanges(a, b, labels)).p_value,
+    "exact McNemar": lambda a, b, labels: swap_test(exchanges(a, b)).p_value,
+    "mid-p McNemar": by_mid_p,
+    "wild cluster bootstrap": by_wild_bootstrap,
+    "robust t": by_robust_t,
+    "jackknife t": by_jackknife_t,
+    "t on study means": by_means_t,
     "unpaired z": by_z,
 }
 
@@ -151,13 +216,13 @@ def unbalanced(world: World, n: int, simulations: int, seed: int = 2) -> dict[st
         labels = studies(rng, n, SIZES[n])
         first, second = world.outcomes(rng, labels, (5, 1))
         change = float(second.mean() - first.mean())
-        p = by_auto(first, second, labels)
+        p = by_default(first, second, labels)
         counts["worse"] += p <= 0.05 and change > 0
         counts["better"] += p <= 0.05 and change < 0
     return {name: count / simulations for name, count in counts.items()}
 
 
-def family(n: int, modes: int, runs: int, simulations: int, seed: int = 4) -> float:
+def family(n: int, modes: int, runs: int, simulations: int, seed: int = 4) -> dict[str, float]:
     """Share of A/A comparisons, over modes and runs, with any Holm-adjusted p ≤ 0.05."""
     rng = np.random.default_rng(seed)
     worlds = [World(rate=float(rate)) for rate in np.geomspace(0.01, 0.4, modes)]
@@ -172,7 +237,7 @@ def family(n: int, modes: int, runs: int, simulations: int, seed: int = 4) -> fl
             ]
         adjusted = holm([t.p_value for t in tests], [t.attainable for t in tests])
         alarms += bool((adjusted <= 0.05).any())
-    return alarms / simulations
+    return {"any": alarms / simulations}
 
 
 def results(outcomes: dict[str, Floats], labels: Labels, name: str) -> Results:
@@ -256,12 +321,12 @@ def growing(
 
 
 def _sequential(first: Floats, second: Floats) -> float:
-    from ancrage.stats import swap_evidence
-
     return min(1.0, 2 * swap_evidence(exchanges(first, second)))
 
 
-def promise(world: World, n: int, simulations: int, seed: int = 9) -> float:
+def promise(
+    world: World, n: int, simulations: int, repeats: int = 1, seed: int = 9
+) -> dict[str, float]:
     """How often a true change as large as "would show" shows; 80 % is promised."""
     rng = np.random.default_rng(seed)
     shown = told = 0
@@ -269,10 +334,7 @@ def promise(world: World, n: int, simulations: int, seed: int = 9) -> float:
     bases = [world._base(float(rate), 1) for rate in rates]
     for _ in range(simulations):
         labels = studies(rng, n, SIZES[n])
-        first, second = world.outcomes(rng, labels)
-        change = (second - first)[:, 0]
-        units = labels if alike_p(change, labels) <= ALIKE else None
-        could = detectable_change(effective_cases(change, units), float(np.abs(change).mean()))
+        could = compared(*world.outcomes(rng, labels, (repeats,) * 2), labels).would_show(0.05)
         if could is None or world.rate + could > 0.95:
             continue
         told += 1
@@ -280,48 +342,63 @@ def promise(world: World, n: int, simulations: int, seed: int = 9) -> float:
         object.__setattr__(
             planted, "bases", (world.bases[0], float(np.interp(world.rate + could, rates, bases)))
         )
-        first, second = planted.outcomes(rng, labels)
-        shown += by_auto(first, second, labels) <= 0.05 and second.mean() > first.mean()
-    return shown / told if told else float("nan")
+        first, second = planted.outcomes(rng, labels, (repeats,) * 2)
+        shown += by_default(first, second, labels) <= 0.05 and second.mean() > first.mean()
+    return {"shows": shown / told if told else float("nan"), "told": told / simulations}
 
 
 def planned(
-    rate: float, detect: float, k: int, simulations: int, seed: int = 10
+    rate: float,
+    detect: float,
+    k: int | None,
+    simulations: int,
+    repeats: int = 1,
+    shift: float = 0.3,
+    seed: int = 10,
 ) -> dict[str, float]:
-    """How often a planned number of cases and repeats shows the rise; 80 % is asked for."""
+    """How often a planned number of cases shows the rise; 80 % is asked for.
+
+    The plan is told how steady cases are and how alike studies change, as one measures them in a
+    large sample of the world.
+    """
     rng = np.random.default_rng(seed)
-    world = World(rate=rate, after=rate + detect, shifts=(0.3, 0.3))
-    spread = np.sqrt(world.study_spread**2 + world.case_spread**2 + 0.09)
-    chance = expit(world.bases[0] + spread * _NORMAL)
-    steady = float((chance**2).mean() / chance.mean())
-    shares = {}
-    for need in plan(rate, detect, studies=k, steady=steady, repeats=(1, 3)):
-        if need.cases is None:
-            continue
-        shown = 0
-        for _ in range(simulations):
-            labels = rng.permutation(np.arange(need.cases) % k)
-            first, second = world.outcomes(rng, labels, (need.repeats, need.repeats))
-            shown += by_auto(first, second, labels) <= 0.05 and second.mean() > first.mean()
-        shares[f"{need.repeats} repeats, {need.cases} cases"] = shown / simulations
-    return shares
+    spread = (1.5, 1.0) if k else (1.8, 0.0)
+    world = World(rate, rate + detect, *spread, shifts=(shift, shift) if k else (0.0, 0.0))
+    labels = np.repeat(np.arange(4000), 25)
+    again, second = world.outcomes(rng, labels, (2, 1))
+    steady = float(again.prod(axis=1).mean() / again.mean())
+    change = (second - again[:, :1])[:, 0]
+    change -= change.mean()
+    sums, own = np.bincount(labels, weights=change), np.bincount(labels, weights=change**2)
+    alike = max(0.0, float(np.sum(sums**2 - own) / (24 * own.sum())))
+    (need,) = plan(rate, detect, studies=k, alike=alike, steady=steady, repeats=(repeats,))
+    if need.cases is None:
+        return {"cases": float("nan")}
+    shown = 0
+    for _ in range(simulations):
+        labels = rng.permutation(np.arange(need.cases) % (k or need.cases))
+        first, second = world.outcomes(rng, labels, (repeats, repeats))
+        shown += by_default(first, second, labels) <= 0.05 and second.mean() > first.mean()
+    return {"shows": shown / simulations, "cases": need.cases}
 
 
 def coverage(world: World, n: int, simulations: int, seed: int = 5) -> dict[str, float]:
     """Share of intervals that hold the population's rate and difference."""
     rng = np.random.default_rng(seed)
     after = world.rate if world.after is None else world.after
-    hits = {"rate": 0, "rate, studies ignored": 0, "change": 0}
+    hits = {"rate": 0, "rate, studies ignored": 0, "change": 0, "change, studies ignored": 0}
     for _ in range(simulations):
         labels = studies(rng, n, SIZES[n])
-        first, second = (side[:, 0] for side in world.outcomes(rng, labels))
-        for name, units in (("rate", labels), ("rate, studies ignored", None)):
-            low, high = rate_interval(second, units)
-            hits[name] += low <= after <= high
-        change = second - first
-        units = labels if alike_p(change, labels) <= ALIKE else None
-        low, high = difference_interval(change, units)
-        hits["change"] += low <= after - world.rate <= high
+        first, second = world.outcomes(rng, labels)
+        pairing = compared(first, second, labels)
+        intervals = (
+            rate_interval(second[:, 0], labels),
+            rate_interval(second[:, 0]),
+            pairing.interval_of(pairing.differences, pairing.paired_studies),
+            difference_interval(pairing.differences),
+        )
+        for name, (low, high) in zip(hits, intervals, strict=True):
+            hits[name] += low <= (after if "rate" in name else after - world.rate) <= high
     return {name: count / simulations for name, count in hits.items()}
 
 
@@ -380,96 +457,149 @@ def calibrations(
     }
 
 
-def report(simulations: int) -> Iterator[tuple[str, Callable[[], Iterator[str]]]]:
-    """All tables: a title, and what gives its lines."""
+@dataclass(frozen=True)
+class Cell:
+    """One line of a table: what is simulated, and how often for each of ``simulations``."""
 
-    def alarms() -> Iterator[str]:
-        for title, world in WORLDS.items():
-            for n, k in SIZES.items():
-                yield f"{title:34} n={n:5} " + _line(rejections(world, n, k, simulations))
-        for n, k in ((100, 8), (300, 8)):
-            found = rejections(SHIFTED, n, k, simulations)
-            yield f"{'runs shift 8 uneven studies':34} n={n:5} " + _line(found)
-
-    def powers() -> Iterator[str]:
-        for after in (0.15, 0.2):
-            for shifts in ((0.0, 0.0), (0.5, 0.5)):
-                world = World(after=after, shifts=shifts)
-                for n, k in (*SIZES.items(), (300, 8)):
-                    title = f"10 % to {after:.0%}, studies shift {shifts[0]:g}, k={k}"
-                    yield f"{title:34} n={n:5} " + _line(rejections(world, n, k, simulations))
-
-    def repeats() -> Iterator[str]:
-        for rate in (0.02, 0.1, 0.3):
-            for n in SIZES:
-                found = unbalanced(World(rate=rate), n, simulations)
-                yield f"rate {rate:3.0%} n={n:5} " + _line(found)
-
-    def families() -> Iterator[str]:
-        for n in SIZES:
-            one = family(n, 8, 1, simulations)
-            yield f"n={n:5} one run {one:.1%}  four runs {family(n, 8, 4, simulations // 2):.1%}"
-
-    def shipping() -> Iterator[str]:
-        for n in (30, 100, 300):
-            yield f"n={n:5} " + _line(gates(n, 8, simulations // 4))
-
-    def looks() -> Iterator[str]:
-        for rate in (0.1, 0.3):
-            for at_once in (1, 8, 64, 300):
-                found = growing(World(rate=rate, shifts=(0, 0)), 300, at_once, simulations // 2)
-                yield f"rate {rate:.0%} n=300, {at_once:3} at once " + _line(found)
-
-    def promises() -> Iterator[str]:
-        for title in list(WORLDS)[:4]:
-            for n in SIZES:
-                yield f"{title:34} n={n:5} {promise(WORLDS[title], n, simulations):.1%}"
-
-    def plans() -> Iterator[str]:
-        for rate, detect in ((0.05, 0.05), (0.1, 0.1), (0.02, 0.03)):
-            for k in (12, 40):
-                found = planned(rate, detect, k, simulations)
-                yield f"{rate:.0%} + {detect:.0%}, {k} studies " + _line(found)
-
-    def intervals() -> Iterator[str]:
-        for title, world in {**WORLDS, "10 % to 15 %": World(after=0.15)}.items():
-            for n in SIZES:
-                yield f"{title:34} n={n:5} " + _line(coverage(world, n, simulations))
-
-    def judges() -> Iterator[str]:
-        for judge in JUDGES:
-            for labels, cases in ((60, 1000), (200, 2000)):
-                found = calibrations(judge, labels, cases, simulations)
-                yield (
-                    f"prevalence {judge.prevalence:4.0%} Se {judge.sensitivity} Sp "
-                    f"{judge.specificity} labels {labels:3} of {cases} "
-                    + "  ".join(f"{k} {c:.1%} ({w:.3f})" for k, (c, w) in found.items())
-                )
-
-    yield "alarms: share of p ≤ 0.05 when nothing changed (at most 5 %)", alarms
-    yield "power: share of p ≤ 0.05 on a planted rise", powers
-    yield "repeats: one run against five repeats of the same thing (2.5 % each way)", repeats
-    yield "family: any adjusted p ≤ 0.05 over 8 modes when nothing changed (at most 5 %)", families
-    yield "gate: what the default policy says of identical assistants, 8 modes", shipping
-    yield "growing: looked at 20 times, failing answers ten times faster (at most 5 %)", looks
-    yield 'promise: how often a change as large as "would show" shows (80 %)', promises
-    yield "plan: how often the planned cases show the rise (80 %)", plans
-    yield "coverage of 95 % intervals", intervals
-    yield "judges: coverage of 95 % intervals of corrected rates, and mean width", judges
+    label: str
+    measure: Callable[[int], dict[str, float]]
+    share: float = 1.0
 
 
-def _line(shares: dict[str, float]) -> str:
-    return "  ".join(f"{name} {share:.1%}" for name, share in shares.items())
+def tables() -> Iterator[tuple[str, list[Cell]]]:
+    """All tables: a title that says what the shares should be, and the cells."""
+    several = SIZES.items()
+    yield (
+        "alarms: share of p ≤ 5 % when nothing changed (at most 5 %; not promised: … crowd)",
+        [
+            Cell(f"{title:34} n={n:5} k={k:3}", partial(rejections, world, n, k))
+            for title, world in WORLDS.items()
+            for n, k in (*several, *FEW)
+        ],
+    )
+    yield (
+        "power: share of p ≤ 5 % on a planted rise",
+        [
+            Cell(
+                f"10 % to {after:.0%}, runs shift studies {shift:g} n={n:5} k={k:3}",
+                partial(rejections, World(after=after, shifts=(shift, shift)), n, k),
+            )
+            for after in (0.15, 0.2)
+            for shift in (0.0, 0.5)
+            for n, k in (*several, *FEW)
+        ],
+    )
+    yield (
+        "repeats: one run against five repeats of the same thing (2.5 % each way)",
+        [
+            Cell(f"rate {rate:3.0%} n={n:5}", partial(unbalanced, World(rate=rate), n))
+            for rate in (0.02, 0.1, 0.3)
+            for n in SIZES
+        ],
+    )
+    yield (
+        "family: any adjusted p ≤ 5 % over 8 modes when nothing changed (at most 5 %)",
+        [
+            Cell(f"n={n:5} {runs} runs", partial(family, n, 8, runs), share)
+            for n in SIZES
+            for runs, share in ((1, 1.0), (4, 0.5))
+        ],
+    )
+    yield (
+        "gate: what the default policy says of identical assistants, 8 modes",
+        [Cell(f"n={n:5}", partial(gates, n, 8), 0.5) for n in (30, 100, 300)],
+    )
+    yield (
+        "growing: looked at 20 times, failing answers ten times faster (at most 5 %)",
+        [
+            Cell(
+                f"rate {rate:.0%} n=300, {at_once:3} at once",
+                partial(growing, World(rate=rate, shifts=(0, 0)), 300, at_once),
+            )
+            for rate in (0.1, 0.3)
+            for at_once in (1, 8, 64, 300)
+        ],
+    )
+    yield (
+        'promise: how often a change as large as "would show" shows (75–88 %)',
+        [
+            Cell(
+                f"{title:34} n={n:5} repeats={repeats}",
+                partial(promise, WORLDS[title], n, repeats=repeats),
+            )
+            for title in list(WORLDS)[:4]
+            for n in SIZES
+            for repeats in ((1, 3) if n == 100 else (1,))
+        ],
+    )
+    yield (
+        "plan: how often the planned cases show the rise (77–83 %)",
+        [
+            Cell(
+                f"{rate:.0%} + {detect:.0%}, {k or 'no'} studies, {repeats} repeats",
+                partial(planned, rate, detect, k, repeats=repeats),
+            )
+            for rate, detect in ((0.05, 0.05), (0.1, 0.1), (0.02, 0.03), (0.3, 0.1))
+            for k in (None, 12, 40)
+            for repeats in (1, 3)
+        ],
+    )
+    yield (
+        "coverage of 95 % intervals (93–98 %)",
+        [
+            Cell(f"{title:34} n={n:5}", partial(coverage, world, n))
+            for title, world in {**WORLDS, "10 % to 15 %": World(after=0.15)}.items()
+            for n in SIZES
+        ],
+    )
+    yield (
+        "judges: coverage of 95 % intervals of corrected rates, and mean width",
+        [
+            Cell(
+                f"prevalence {judge.prevalence:4.0%} Se {judge.sensitivity} Sp "
+                f"{judge.specificity} labels {labels:3} of {cases}",
+                partial(_judged, judge, labels, cases),
+            )
+            for judge in JUDGES
+            for labels, cases in ((60, 1000), (200, 2000))
+        ],
+    )
+
+
+def _judged(judge: Judge, labels: int, cases: int, simulations: int) -> dict[str, float]:
+    found = calibrations(judge, labels, cases, simulations)
+    widths = {f"{name}, width": width for name, (_, width) in found.items()}
+    return {name: covered for name, (covered, _) in found.items()} | widths
+
+
+def run(simulations: int, only: str, keep: Path | None) -> None:
+    """Print every table whose title begins with ``only``."""
+    known: dict[str, dict[str, float]] = {}
+    if keep and keep.exists():
+        for line in keep.read_text(encoding="utf-8").splitlines():
+            known.update(json.loads(line))
+    for title, cells in tables():
+        if not title.startswith(only):
+            continue
+        print(f"\n{title}")
+        for cell in cells:
+            key = f"{title.split(':')[0]} | {cell.label} | {simulations}"
+            found = known.get(key) or cell.measure(round(simulations * cell.share))
+            if keep and key not in known:
+                with keep.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({key: found}) + "\n")
+            shares = "  ".join(
+                f"{name} {value:g}" if value > 1 else f"{name} {value:.1%}"
+                for name, value in found.items()
+            )
+            print(f"  {cell.label}  {shares}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--only", default="", help="only the tables whose title begins so")
+    parser.add_argument("--keep", type=Path, help="file to keep each cell in as it comes")
     options = parser.parse_args()
     print(f"{options.simulations} simulations a line; two standard errors of 5 % at 2,000: 1 point")
-    for heading, lines in report(options.simulations):
-        if heading.startswith(options.only):
-            print(f"\n{heading}")
-            for line in lines():
-                print(f"  {line}", flush=True)
+    run(options.simulations, options.only, options.keep)

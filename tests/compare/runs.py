@@ -50,8 +50,8 @@ def mode(name: str) -> FailureMode:
     return FailureMode(name=name, title=name.replace("_", " ").title(), definition=f"It is {name}.")
 
 
-def world(path: Path, n: int, studies: int = 10) -> Snapshot:
-    """A snapshot of ``n`` cases ``c000``… dealt out over ``studies`` studies."""
+def world(path: Path, n: int, studies: int = 10, first: int = 0) -> Snapshot:
+    """A snapshot of ``n`` cases from number ``first`` on, dealt out over ``studies`` studies."""
     return snapshot(
         path,
         (
@@ -62,7 +62,7 @@ def world(path: Path, n: int, studies: int = 10) -> Snapshot:
                 output=Answer(text=f"Réponse {at}."),
                 provenance=Provenance(source="test"),
             )
-            for at in range(n)
+            for at in range(first, first + n)
         ),
         (),
     )
@@ -133,6 +133,7 @@ def results(
     snapshot: str = "5a",
     reached: int | None = None,
     hashed_order: bool = False,
+    looks: int = 0,
     anchors: Sequence[Anchoring] | None = None,
     different_quotes: int | None = None,
     parameters: dict[str, JsonValue] | None = None,
@@ -152,6 +153,7 @@ def results(
             snapshot=snapshot,
             parameters=parameters or {},
             hashed_order=hashed_order,
+            looks=looks,
         ),
         modes={
             each: Mode(

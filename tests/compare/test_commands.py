@@ -135,3 +135,13 @@ def test_plan_says_cases_repeats_and_labels(tmp_path: Path) -> None:
     assert "Labels: 73 cases" in found.stdout
     rows = [line.split() for line in found.stdout.splitlines() if line.strip()[:1].isdigit()]
     assert [row[0] for row in rows] == ["1", "2", "3", "5"]
+
+
+def test_runs_without_a_common_case_are_not_compared(tmp_path: Path) -> None:
+    for name, size, first in (("old", 5, 0), ("new", 5, 50)):
+        data = world(tmp_path / f"snap-{name}", size, first=first)
+        write_run(tmp_path / "runs", data, name, {"x": [0.0] * size})
+    found = run("compare", "old", "new", cwd=tmp_path)
+    assert found.returncode == 3
+    assert "no case in common: nothing could be compared" in found.stdout
+    assert run("compare", "old", "old", cwd=tmp_path).returncode == 0

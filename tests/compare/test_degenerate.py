@@ -9,7 +9,7 @@ import pytest
 
 from ancrage.checks import load_checks
 from ancrage.compare.gate import Outcome, decide
-from ancrage.compare.policy import Policy
+from ancrage.compare.policy import Minimum, Policy
 from ancrage.compare.results import Results, read_results
 from ancrage.config import Config
 from ancrage.domain import Answer, Case, Output, OutputState
@@ -95,7 +95,7 @@ def test_it_does_not_ship(
     name: str, answered: Callable[[str], Results], production: Results
 ) -> None:
     # Production's own answers are not all there: the trial is of the anchors, not of coverage.
-    policy = Policy(minimum_coverage=0.5)
+    policy = Policy(minimum=Minimum(coverage=0.5))
     found = decide(policy, (answered(name),), (production,))
     assert found.outcome is not Outcome.PASSED
     assert {check.name for check in found.checks if check.outcome is not Outcome.PASSED} - {
@@ -104,5 +104,5 @@ def test_it_does_not_ship(
 
 
 def test_production_against_itself_does(production: Results) -> None:
-    policy = Policy(minimum_coverage=0.5)
+    policy = Policy(minimum=Minimum(coverage=0.5))
     assert decide(policy, (production,), (production,)).outcome is Outcome.PASSED

@@ -14,6 +14,8 @@ from scipy.stats import binom
 from ancrage.compare.baseline import read_baseline, write_baseline
 from ancrage.compare.gate import Decision, Outcome, decide
 from ancrage.compare.looks import dispatch_order, in_dispatch_order, look
+from ancrage.compare.model import ChangeVerdict
+from ancrage.compare.paired import compare
 from ancrage.compare.policy import Ignore, Policy, load_policy
 from ancrage.compare.results import Anchoring, Results
 from ancrage.config import Config
@@ -21,7 +23,7 @@ from ancrage.domain import OutputState, RunState
 from ancrage.errors import ExitCode, UsageError
 from ancrage.runs import NOT_RUN
 from ancrage.stats import swap_evidence
-from tests.compare.runs import results, world
+from tests.compare.runs import read_results, results, world, write_run
 
 TODAY = date(2026, 6, 1)
 
@@ -58,7 +60,7 @@ def test_exit_codes() -> None:
 
 def test_zero_items_are_never_green() -> None:
     for empty in (results({"x": []}), results({})):
-        found = gate(empty, empty, minimum_items=1)
+        found = gate(empty, empty, minimum={"cases": 1})
         assert found.outcome is Outcome.UNKNOWN
         assert any(check.name == "items" for check in found.of(Outcome.UNKNOWN))
 
@@ -97,7 +99,7 @@ def test_crashing_the_judge_does_not_improve_the_rate() -> None:
     before = results({"x": [1.0] * 50 + [0.0] * 50})
     crashed = results({"x": [None] * 45 + [1.0] * 5 + [0.0] * 50})
     assert gate(crashed, before, ceilings={"x": 0.1}).outcome is Outcome.UNKNOWN
-    lenient = gate(crashed, before, ceilings={"x": 0.1}, minimum_coverage=0.0)
+    lenient = gate(crashed, before, ceilings={"x": 0.1}, minimum={"coverage": 0.0})
     assert lenient.outcome is Outcome.UNKNOWN
     assert lenient.of(Outcome.UNKNOWN)[0].name == "ceiling"
 
@@ -187,8 +189,8 @@ def test_ignore_entries_that_match_nothing_are_said() -> None:
 
 
 def test_policies_come_from_the_configuration_or_a_file(tmp_path: Path) -> None:
-    config = Config(tmp_path / "evals.toml", {"gate": {"minimum_items": 7}})
-    assert load_policy(config).minimum_items == 7
+    config = Config(tmp_path / "evals.toml", {"gate": {"minimum": {"cases": 7}}})
+    assert load_policy(config).minimum.cases == 7
     path = tmp_path / "gate.toml"
     path.write_text(
         'alpha = 0.01\n[ceilings]\nx = 0.1\n[[ignore]]\ncase = "c1"\nuntil = 2026-07-01\n'
@@ -239,7 +241,7 @@ def test_unscored_cases_count_against_a_margin() -> None:
 
 
 def test_every_call_failed_is_not_green_even_if_the_policy_asks_for_no_coverage() -> None:
-    found = gate(results({"x": [None] * 100}), None, minimum_coverage=0)
+    found = gate(results({"x": [None] * 100}), None, minimum={"coverage": 0})
     assert found.outcome is Outcome.UNKNOWN
 
 
@@ -270,8 +272,8 @@ def test_only_the_modes_of_the_policy_share_its_chance_of_a_mistake() -> None:
 def test_an_early_improvement_is_no_evidence_of_a_regression() -> None:
     """Twelve cases better, then thirteen worse: something changed, but it is not "worse"."""
     before = results({"x": [1.0] * 12 + [0.0] * 988})
-    after = results({"x": [0.0] * 12 + [1.0] * 13 + [0.0] * 975})
-    assert gate(after, before, repeated_looks=True).outcome is Outcome.PASSED
+    after = results({"x": [0.0] * 12 + [1.0] * 13 + [0.0] * 975}, looks=1)
+    assert gate(after, before).outcome is Outcome.PASSED
 
 
 def test_a_run_compared_with_itself_says_so() -> None:
@@ -281,8 +283,8 @@ def test_a_run_compared_with_itself_says_so() -> None:
 
 def test_fields_outside_of_the_gate_table_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
-    path.write_text("minimum_items = 500\n[gate]\nalpha = 0.01\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="minimum_items stands outside"):
+    path.write_text("margin = 0.5\n[gate]\nalpha = 0.01\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="margin stands outside"):
         load_policy(Config(None, {}), path)
     path.write_text("[snapshot]\nx = 1\n[gate]\nalpha = 0.01\n", encoding="utf-8")
     assert load_policy(Config(None, {}), path).alpha == 0.01
@@ -312,7 +314,7 @@ def test_a_growing_run_can_stop_early_but_never_ships_early() -> None:
         return results({"x": values}, state=RunState.RUNNING, reached=reached)
 
     rest: list[float | None] = [None] * 60
-    policy: dict[str, Any] = {"minimum_coverage": 0.0}
+    policy: dict[str, Any] = {"minimum": {"coverage": 0.0}}
     bad = gate(growing([*[1.0] * 30, *[0.0] * 10, *rest]), CLEAN, **policy)
     assert bad.outcome is Outcome.FAILED
     said = bad.of(Outcome.FAILED)[0].message
@@ -336,7 +338,7 @@ def test_failures_that_come_back_first_are_no_evidence() -> None:
     run = results({"x": failing})
     quick = _answered(run, [at for at in range(100) if failing[at]])
     assert look((CLEAN,), (quick,), "x", clustered=False) == (1.0, 0, 20)
-    assert gate(quick, run, minimum_coverage=0).outcome is Outcome.UNKNOWN
+    assert gate(quick, run, minimum={"coverage": 0}).outcome is Outcome.UNKNOWN
     half = _answered(run, [*range(50), 52, 57])
     assert look((CLEAN,), (half,), "x", clustered=False).counted == 50
 
@@ -357,16 +359,48 @@ def test_the_order_of_dispatch_is_a_hash_of_the_study() -> None:
     assert look((base,), (ended,), "x", clustered=True).counted == 30
 
 
-def test_repeated_looks_use_the_anytime_valid_test_to_the_end() -> None:
-    worse = results({"x": [1.0] * 6 + [0.0] * 94})
-    assert gate(worse, CLEAN).outcome is Outcome.FAILED
-    assert gate(worse, CLEAN, repeated_looks=True).outcome is Outcome.UNKNOWN
+def test_a_run_that_was_looked_at_keeps_the_anytime_valid_test_to_the_end() -> None:
+    values = [1.0] * 6 + [0.0] * 94
+    assert gate(results({"x": values}), CLEAN).outcome is Outcome.FAILED
+    assert gate(results({"x": values}, looks=1), CLEAN).outcome is Outcome.UNKNOWN
+
+
+def test_a_look_at_an_unfinished_run_is_noted_in_its_folder(tmp_path: Path) -> None:
+    data = world(tmp_path / "snap", 40)
+    folder = write_run(
+        tmp_path / "runs", data, "new", {"x": [0.0] * 40}, state=RunState.INCOMPLETE, reached=30
+    )
+    base = read_results(write_run(tmp_path / "runs", data, "old", {"x": [0.0] * 40}))
+    assert read_results(folder).origin.looks == 0
+    for _ in range(2):
+        assert gate(read_results(folder), base).outcome is Outcome.UNKNOWN
+    assert read_results(folder).origin.looks == 2
+    gate(base, base)
+    gate(read_results(folder))
+    assert (read_results(folder).origin.looks, base.origin.looks) == (2, 0)
+    done = write_run(tmp_path / "more", data, "done", {"x": [1.0] * 6 + [0.0] * 34})
+    assert gate(read_results(done), base).outcome is Outcome.FAILED
+    gate(replace(read_results(done), origin=read_results(folder).origin), base)
+    assert gate(read_results(done), base).outcome is Outcome.UNKNOWN
+
+
+def test_where_one_study_decides_nobody_says_worse() -> None:
+    studies = [f"s{at // 20}" for at in range(240)]
+    after = [float(at < 18 or at % 20 == 19) for at in range(240)]
+    sides = [results({"x": v}, studies=studies) for v in ([0.0] * 240, after)]
+    found = compare((sides[0],), (sides[1],), cluster="study").modes[0]
+    assert found.adjusted_p is not None
+    assert found.adjusted_p < 0.01
+    assert found.verdict is ChangeVerdict.UNEVEN
+    decision = gate(sides[1], sides[0])
+    assert decision.outcome is Outcome.UNKNOWN
+    assert any("one study" in check.message for check in decision.of(Outcome.UNKNOWN))
 
 
 def test_a_run_that_was_stopped_is_judged_by_the_test_for_looks() -> None:
     values: list[float | None] = [*[1.0] * 6, *[0.0] * 44, *[None] * 50]
     stopped = results({"x": values}, state=RunState.INCOMPLETE, reached=50)
-    found = gate(stopped, CLEAN, minimum_coverage=0)
+    found = gate(stopped, CLEAN, minimum={"coverage": 0})
     assert found.outcome is Outcome.UNKNOWN
     assert any("anytime-valid" in check.message for check in found.of(Outcome.UNKNOWN))
 
@@ -426,9 +460,9 @@ def test_fewer_failures_where_less_is_cited_do_not_ship(candidate: Results, what
 def test_an_assistant_that_cites_nothing_never_ships_unless_told_that_it_may() -> None:
     silent = _anchored(0, 0, different=0)
     assert gate(silent).outcome is Outcome.UNKNOWN
-    assert gate(silent, minimum_citations=0).outcome is Outcome.PASSED
-    assert gate(_anchored(3, 1), minimum_quotes_per_answer=2).outcome is Outcome.UNKNOWN
-    assert gate(_anchored(3, 2), minimum_quotes_per_answer=2).outcome is Outcome.PASSED
+    assert gate(silent, minimum={"citations": 0}).outcome is Outcome.PASSED
+    assert gate(_anchored(3, 1), minimum={"quotes_per_answer": 2}).outcome is Outcome.UNKNOWN
+    assert gate(_anchored(3, 2), minimum={"quotes_per_answer": 2}).outcome is Outcome.PASSED
 
 
 def test_one_answer_for_every_question_does_not_ship() -> None:

@@ -159,6 +159,7 @@ def test_no_case_in_common() -> None:
     found = compare((results({"x": []}),), (results({"x": []}),))
     assert found.cases == 0
     assert found.modes[0].verdict is ChangeVerdict.NOT_COMPARED
+    assert any("no case in common" in note.text and note.serious for note in found.notes)
 
 
 def _times(n: int, *repeats: float | None) -> list[list[float | None]]:

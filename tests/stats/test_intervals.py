@@ -1,14 +1,16 @@
 """Intervals against statsmodels, their limits, and what clusters do to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.integrate import cumulative_simpson
 from scipy.special import expit, logit
-from scipy.stats import betabinom
+from scipy.stats import betabinom, t
+from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from ancrage.stats import (
@@ -110,9 +112,24 @@ def test_the_interval_over_studies_is_that_of_the_posterior(
     assert found == pytest.approx(_posterior(successes, sizes), abs=2e-3)
     values = [float(at < x) for x, n in zip(successes, sizes, strict=True) for at in range(n)]
     low, high = rate_interval(values, np.repeat(np.arange(len(sizes)), sizes))
-    alone = wilson(sum(successes), sum(sizes))
-    assert low == pytest.approx(min(alone.low, found.low))
-    assert high == pytest.approx(max(alone.high, found.high))
+    held = [wilson(sum(successes), sum(sizes)), found, _by_least_squares(values, sizes)]
+    assert low == pytest.approx(min(end for end, _ in held))
+    assert high == pytest.approx(max(end for _, end in held))
+
+
+def _by_least_squares(values: list[float], sizes: list[int]) -> tuple[float, float]:
+    """The rate on the logit scale, with the clustered errors of statsmodels."""
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    rate, error = _clustered(values, groups)
+    half = t.ppf(0.975, len(sizes) - 1) * error / (rate * (1 - rate))
+    return float(expit(logit(rate) - half)), float(expit(logit(rate) + half))
+
+
+def _clustered(values: Sequence[float], groups: NDArray[np.intp]) -> tuple[float, float]:
+    fit = OLS(values, np.ones(len(values))).fit(
+        cov_type="cluster", cov_kwds={"groups": groups}, use_t=True
+    )
+    return float(fit.params[0]), float(fit.bse[0])
 
 
 @given(st.integers(1, 300), st.integers(0, 300))
@@ -135,6 +152,21 @@ def test_a_change_is_two_rates_squared_and_added(up: int, down: int, n: int) -> 
     above = (a_high - a) ** 2 - 2 * r * (a_high - a) * (b - b_low) + (b - b_low) ** 2
     assert low == pytest.approx(a - b - np.sqrt(below), abs=3e-3)
     assert high == pytest.approx(a - b + np.sqrt(above), abs=3e-3)
+
+
+def test_a_change_over_studies_holds_student_s_interval() -> None:
+    rng = np.random.default_rng(8)
+    units = np.sort(rng.integers(0, 14, 240))
+    changes = np.sign(rng.normal(rng.normal(0, 1, 14)[units], 1)) * (rng.random(240) < 0.4)
+    mean, error = _clustered(changes.tolist(), units)
+    half = float(t.ppf(0.975, np.unique(units).size - 1)) * error
+    alone = difference_interval(changes)
+    found = difference_interval(changes, units, independent=True)
+    expected = min(alone.low, mean - half), max(alone.high, mean + half)
+    assert found == pytest.approx(expected)
+    assert found != pytest.approx(alone)
+    by_studies = difference_interval(changes, units)
+    assert by_studies.low <= mean - half < mean + half <= by_studies.high
 
 
 @given(

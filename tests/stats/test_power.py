@@ -6,11 +6,11 @@ from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from ancrage.stats import (
-    alike_p,
     cases_needed,
     detectable_change,
     dominant,
     effective_cases,
+    independent_within,
     labels_needed,
     plan,
     power_of,
@@ -53,9 +53,16 @@ def test_a_plan_grows_with_clustering_and_shrinks_with_repeats() -> None:
     studies = [need.cases for need in plan(0.05, 0.05, studies=40)]
     assert all(cases is not None for cases in (*alone, *studies))
     assert alone == sorted(alone, reverse=True)  # type: ignore[type-var]
-    assert all(a < b for a, b in zip(alone, studies, strict=True))  # type: ignore[operator]
-    assert plan(0.05, 0.05, studies=6, alike=0.5)[0].cases is None
+    assert (studies[0] or 0) > 1.1 * (alone[0] or 0)
+    assert plan(0.05, 0.05, studies=6, alike=0.5, repeats=(1,))[0].cases is None
     assert plan(0.1, 0.1, repeats=(3,))[0].answers == 3 * (plan(0.1, 0.1)[2].cases or 0)
+
+
+def test_a_plan_without_repeats_agrees_with_the_power_of_mcnemar_s_test() -> None:
+    """Where all that changes is chance, the plan is the sample size of the exact test."""
+    (found,) = plan(0.1, 0.1, steady=0.11, repeats=(1,), simulations=4000)
+    churn = 0.1 * 0.8 + 0.2 * 0.9 - 0.1 - 0.1**2 * 0
+    assert found.cases == pytest.approx(cases_needed(churn, 0.1), rel=0.1)
 
 
 def test_labels_pin_the_rate_down_as_statsmodels_has_it() -> None:
@@ -69,10 +76,20 @@ def test_likeness_within_studies_is_seen_and_says_nothing_of_the_direction() -> 
     units = np.repeat(np.arange(20), 15)
     changes = rng.choice([-1.0, 0.0, 1.0], 300, p=[0.1, 0.8, 0.1])
     together = np.repeat(rng.choice([-1.0, 0.0, 1.0], 20, p=[0.2, 0.6, 0.2]), 15)
-    assert alike_p(together, units) < 0.01
-    assert alike_p(changes, units) > 0.05
-    assert alike_p(-changes, units) == alike_p(changes, units)
-    assert alike_p(np.zeros(300), units) == alike_p(np.ones(300), units) == 1.0
+    for changed, alone in ((changes, True), (together, False)):
+        assert independent_within(changed, units) is alone
+        assert independent_within(-changed, units) is alone
+    assert independent_within(np.zeros(300), units)
+    assert independent_within(np.ones(300), units)
+
+
+def test_a_study_that_breaks_is_no_set_of_independent_cases() -> None:
+    units = np.repeat(np.arange(20), 15)
+    broken = np.where(units == 3, 1.0, 0.0)
+    assert not independent_within(broken, units)
+    # Hard studies change more often, both ways alike: the cases are independent all the same.
+    hard = np.where(units < 10, np.tile([1.0, -1.0, 0.0], 100), 0.0)
+    assert independent_within(hard, units)
 
 
 def test_effective_cases() -> None:
@@ -82,6 +99,8 @@ def test_effective_cases() -> None:
     copies = effective_cases(np.repeat(changes[:20], 10), np.repeat(np.arange(20), 10))
     assert copies < 21
     assert effective_cases(np.array([0.0, 1.0]), np.zeros(2, dtype=int)) == 0
+    averaged = rng.choice([-1.0, 0.0, 1.0], (200, 4), p=[0.2, 0.6, 0.2]).mean(axis=1)
+    assert effective_cases(averaged, None) > 400
 
 
 def test_a_study_that_decides_alone_is_named() -> None:

@@ -45,7 +45,8 @@ def compare(
 ) -> ExitCode:
     """Say what changed between runs, beyond noise.
 
-    Exits 3 when a run is incomplete: what there is of it is compared.
+    Exits 3 when a run is incomplete: what there is of it is compared; and when nothing could be
+    compared.
     """
     from ancrage.compare.details import read_details
     from ancrage.compare.paired import check_options, compare_all
@@ -82,7 +83,8 @@ def compare(
 
             webbrowser.open(path.resolve().as_uri())
     complete = all(run.origin.state == "complete" for side in sides for run in side)
-    return ExitCode.OK if complete else ExitCode.INCOMPLETE
+    told = complete and all(any(mode.pairs for mode in one.modes) for one in found)
+    return ExitCode.OK if told else ExitCode.INCOMPLETE
 
 
 @command(
@@ -199,11 +201,15 @@ def plan(
     from ancrage.compare.planning import check, planned
     from ancrage.report.terminal import console, show
 
+    out = console()
+
     asked = check(
         rate=rate, detect=detect, studies=studies or None, alike=alike, steady=steady,
         modes=modes, alpha=alpha, power=power,
     )  # fmt: skip
-    show(planned(asked), console())
+    with out.status("drawing and comparing runs"):
+        answer = planned(asked)
+    show(answer, out)
 
 
 def _side(reference: str) -> "Group":

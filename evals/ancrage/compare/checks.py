@@ -61,12 +61,12 @@ def run_checks(policy: Policy, candidate: Group) -> Iterator[Check]:
         message = "the repeats do not have the same cases"
         yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
     items = len(cases)
-    enough = items >= policy.minimum_items
+    enough = items >= policy.minimum.cases
     yield Check(
         name="items",
         mode=None,
         outcome=Outcome.PASSED if enough else Outcome.UNKNOWN,
-        message=f"{items} cases, at least {policy.minimum_items} asked for",
+        message=f"{items} cases, at least {policy.minimum.cases} asked for",
     )
 
 
@@ -88,15 +88,15 @@ def anchor_checks(
     if read:
         cited = sum(answer.citations + answer.quotes for answer in read)
         message = f"{cited} citations and quotes in {len(read)} answers"
-        message += f", at least {policy.minimum_citations} asked for"
-        enough = cited >= policy.minimum_citations
+        message += f", at least {policy.minimum.citations} asked for"
+        enough = cited >= policy.minimum.citations
         yield _anchored(message, enough=enough)
-    if policy.minimum_quotes_per_answer is not None:
+    if policy.minimum.quotes_per_answer is not None:
         held = sum(answer.held for answer in read)
         mean = held / len(read) if read else 0.0
         message = f"{held} quotes held against a message in {len(read)} answers, {mean:.2f} each"
-        message += f", at least {policy.minimum_quotes_per_answer:g} each asked for"
-        yield _anchored(message, enough=bool(read) and mean >= policy.minimum_quotes_per_answer)
+        message += f", at least {policy.minimum.quotes_per_answer:g} each asked for"
+        yield _anchored(message, enough=bool(read) and mean >= policy.minimum.quotes_per_answer)
     for change in comparison.collapsed if comparison else ():
         message = f"{change.what}: {change.first:g} → {change.second:g} in {change.second_of} "
         message += "answers; what is not there cannot be wrong, so the rates say nothing"
@@ -124,9 +124,9 @@ def mode_checks(
         left_out = ignored.get(mode, frozenset())
         cases = tuple(case for case in common_cases(candidate) if case not in left_out)
         found = outcomes(candidate, mode, cases)
-        if len(cases) < policy.minimum_items and left_out:
+        if len(cases) < policy.minimum.cases and left_out:
             message = f"{len(cases)} cases once the ignored ones are out"
-            message += f", at least {policy.minimum_items} asked for"
+            message += f", at least {policy.minimum.cases} asked for"
             yield Check(name="items", mode=mode, outcome=Outcome.UNKNOWN, message=message)
         yield _coverage(policy, mode, found, candidate)
         if mode in policy.ceilings:
@@ -136,9 +136,9 @@ def mode_checks(
 def _coverage(policy: Policy, mode: str, found: Floats, candidate: Group) -> Check:
     scored, total = int(np.count_nonzero(~np.isnan(found))), found.size
     share = scored / total if total else 0.0
-    enough = scored > 0 and share >= policy.minimum_coverage
+    enough = scored > 0 and share >= policy.minimum.coverage
     message = f"{scored} of {total} scored ({share:.1%})"
-    message += f", at least {policy.minimum_coverage:.1%} asked for"
+    message += f", at least {policy.minimum.coverage:.1%} asked for"
     if not enough and (why := _commonest_reason(mode, candidate)):
         message += f"; most often: {why}"
     outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
@@ -197,8 +197,8 @@ def regressions(
         message += called("gate RUN --save NAME")
         yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
     # A run that stopped half-way may have been stopped because of what someone saw.
-    growing = policy.repeated_looks or any(
-        origin.state is not RunState.COMPLETE for origin in comparison.second
+    growing = any(
+        origin.looks or origin.state is not RunState.COMPLETE for origin in comparison.second
     )
     looked = {mode.mode: mode for mode in comparison.modes}
     family = sum(1 for name in modes if name in looked and not looked[name].problem)
@@ -247,10 +247,11 @@ def _regression(policy: Policy, found: ModeComparison, seen: Look | None, renewa
             f"; anytime-valid, over the first {seen.counted} cases in the order of dispatch "
             f"({seen.ended} have ended)"
         )
-    if found.caution:
-        message += f"; {found.caution}"
     significant = p <= policy.alpha and change > 0
     outcome = Outcome.FAILED if significant else Outcome.PASSED
+    if found.caution:
+        message += f"; {found.caution}"
+        outcome = Outcome.UNKNOWN if significant else outcome
     if policy.margin is not None:
         excluded = found.cautious.high <= policy.margin
         if not significant or change <= policy.margin:

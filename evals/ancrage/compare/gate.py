@@ -11,6 +11,7 @@ from ancrage.compare.checks import (
     regressions,
     run_checks,
 )
+from ancrage.compare.looks import note_look
 from ancrage.compare.model import Comparison
 from ancrage.compare.paired import compare
 from ancrage.compare.policy import Policy
@@ -66,7 +67,11 @@ def decide(
 
     ``baseline`` is the outcomes to compare with, or, in words, why they cannot be had; None when
     the policy asks for no comparison. One failed check is enough not to ship; else one check that
-    cannot tell is enough to be inconclusive; nothing checked is inconclusive too.
+    cannot tell is enough to be inconclusive; nothing checked is inconclusive too. A look at a run
+    that is not complete is noted in its folder: from then on the test for repeated looks judges it.
+
+    Raises:
+        UsageError: a look cannot be noted.
     """
     day = today or datetime.now().astimezone().date()
     ignored = _ignored(policy, candidate, day)
@@ -83,6 +88,8 @@ def decide(
         if known
         else None
     )
+    if known:
+        note_look(candidate)
     checks = [
         *run_checks(policy, candidate),
         *anchor_checks(policy, candidate, comparison),

@@ -5,15 +5,19 @@ slow. What counts is therefore the order in which cases were *sent out*, fixed b
 and of that the beginning in which every case has ended.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ancrage.compare.pairing import outcomes
-from ancrage.compare.results import Group
+from ancrage.compare.results import LOOKS, Group
+from ancrage.domain import OutputState, RunState
+from ancrage.errors import UsageError
 from ancrage.stats import exchanges, swap_evidence
 
 if TYPE_CHECKING:
@@ -86,6 +90,27 @@ def look(
         before, after = (outcomes(side, mode, cases) for side in (first, second))
         p = min(1.0, 2 * swap_evidence(exchanges(before, after, units)))
     return Look(p, len(kept), sum(ended))
+
+
+def note_look(group: Group) -> None:
+    """Note in each run that is not complete that a gate looked at it: it is no secret to the test.
+
+    Raises:
+        UsageError: the run's folder cannot be written to.
+    """
+    for run in group:
+        if run.folder is None or run.origin.state is RunState.COMPLETE:
+            continue
+        path = run.folder.path / LOOKS
+        ended = sum(state is not OutputState.NOT_RUN for state in run.states)
+        entry = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "ended": ended}
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+        except OSError as error:
+            raise UsageError(
+                f"{path}: {error.strerror}; a look at an unfinished run must be noted there"
+            ) from None
 
 
 def in_dispatch_order(snapshot: "Snapshot") -> Iterator["Case"]:

@@ -17,6 +17,8 @@ class ChangeVerdict(StrEnum):
     UNCHANGED = "no evidence of change"
     TOO_FEW = "too few changes to tell"
     """So few units moved that no outcome of the test could have been significant."""
+    UNEVEN = "one study decides"
+    """Significant, but by one of few studies: no test is safe then."""
     NOT_COMPARED = "not compared"
 
 

@@ -18,12 +18,7 @@ from ancrage.errors import UsageError
 from ancrage.stats import (
     Interval,
     PairedTest,
-    cases_needed,
-    detectable_change,
     difference_bounds,
-    difference_interval,
-    dominant,
-    effective_cases,
     holm,
 )
 from ancrage.stats.intervals import Units
@@ -151,6 +146,8 @@ class _Draft:
 
     def _units_note(self) -> Iterator[Note]:
         studies = f"{self.clusters} stud{'y' if self.clusters == 1 else 'ies'}"
+        if not self.cases:
+            yield Note(text="no case in common: nothing could be compared", serious=True)
         if self.clustered and self.clusters < FEWEST:
             text = f"{studies} as units: no test can be significant with fewer than {FEWEST}"
             yield Note(text=text, serious=True)
@@ -197,60 +194,32 @@ def check_options(cluster: str, alpha: float) -> Cluster:
     raise UsageError(f"--cluster {cluster}: give one of {', '.join(get_args(Cluster))}")
 
 
-def _detectable(pairing: Pairing, level: float) -> float | None:
-    """None also when the units are so few that not even all of them moving could be significant."""
-    units = pairing.units
-    count = pairing.differences.size if units is None else np.unique(units).size
-    if not count or 2.0 ** (1 - count) > level:
-        return None
-    churn = float(np.abs(pairing.differences).mean())
-    return detectable_change(effective_cases(pairing.differences, units), churn, level=level)
-
-
-def _needed(pairing: Pairing, level: float) -> int | None:
-    """Cases that would show a true change as large as the one seen; None when none was seen."""
-    change = abs(float(pairing.differences.mean())) if pairing.differences.size else 0.0
-    size = effective_cases(pairing.differences, pairing.units)
-    if not change or not size:
-        return None
-    churn = float(np.abs(pairing.differences).mean()) - change
-    independent = cases_needed(churn, change, level=level)
-    return None if independent is None else round(independent * pairing.differences.size / size)
-
-
 def _cautious(pairing: Pairing, interval: Interval) -> Interval:
     """``interval``, its ends moved to where the unscored verdicts could put them."""
     first, second = pairing.first, pairing.second
     if not (np.isnan(first).any() or np.isnan(second).any()):
         return interval
-    units = pairing.studies if pairing.by_studies else None
 
     def under(before: float, after: float) -> Interval:
         a, b = np.nan_to_num(first, nan=before), np.nan_to_num(second, nan=after)
-        return difference_interval(b.mean(axis=1) - a.mean(axis=1), units)
+        return pairing.interval_of(b.mean(axis=1) - a.mean(axis=1), pairing.studies)
 
     return Interval(under(1.0, 0.0).low, under(0.0, 1.0).high)
-
-
-def _caution(pairing: Pairing) -> str | None:
-    studies = pairing.paired_studies
-    if studies is None or not pairing.by_studies:
-        return None
-    if dominant(pairing.differences, studies) is None:
-        return None
-    return "one study makes up over half of what differs: neither p nor interval is safe"
 
 
 def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> ModeComparison:
     differences, test = pairing.differences, pairing.test
     change = float(differences.mean()) if differences.size else None
-    interval = difference_interval(differences, pairing.units)
+    interval = pairing.interval_of(differences, pairing.paired_studies)
     unknown = Interval(-1.0, 1.0)
     runs = [pairing.first.shape[1], pairing.second.shape[1]]
     at = np.flatnonzero(pairing.paired)
     order = np.argsort(-np.abs(differences), kind="stable")
     first, second = (share[pairing.paired] for share in pairing.both)
     level = adjusted.level if adjusted else alpha
+    caution = None
+    if pairing.one_study_decides:
+        caution = "one study makes up over half of what differs: neither p nor interval is safe"
     other = None
     if test and pairing.choose and pairing.paired_studies is not None:
         other = pairing.test_by(None if pairing.by_studies else pairing.paired_studies).p_value
@@ -261,7 +230,7 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
         evaluator=f"{pairing.mode.evaluator} {pairing.mode.version}".strip(),
         first=side(pairing.first, pairing.studies),
         second=side(pairing.second, pairing.studies),
-        verdict=_verdict(test, change, adjusted, alpha),
+        verdict=_verdict(test, change, adjusted, alpha, safe=caution is None),
         problem=pairing.problem,
         pairs=differences.size,
         difference=change,
@@ -273,9 +242,9 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
         by="studies" if pairing.by_studies else "cases",
         other_p=other,
         units=test.units if test else 0,
-        detectable=_detectable(pairing, level),
-        needed=_needed(pairing, level),
-        caution=_caution(pairing),
+        detectable=pairing.would_show(level),
+        needed=pairing.needed(level),
+        caution=caution,
         noise_floor=noise_floor([n.within for n in pairing.noise], runs, differences.size),
         judge_floor=noise_floor([n.judge for n in pairing.noise], runs, differences.size),
         worse=tuple(pairing.cases[at[i]] for i in order if differences[i] > 0),
@@ -288,11 +257,18 @@ def _conclude(pairing: Pairing, adjusted: _Adjusted | None, alpha: float) -> Mod
 
 
 def _verdict(
-    test: PairedTest | None, change: float | None, adjusted: _Adjusted | None, alpha: float
+    test: PairedTest | None,
+    change: float | None,
+    adjusted: _Adjusted | None,
+    alpha: float,
+    *,
+    safe: bool,
 ) -> ChangeVerdict:
     if test is None or change is None or adjusted is None:
         return ChangeVerdict.NOT_COMPARED
     if adjusted.p <= alpha:
+        if not safe:
+            return ChangeVerdict.UNEVEN
         return ChangeVerdict.WORSE if change > 0 else ChangeVerdict.BETTER
     if test.units and adjusted.smallest > alpha:
         return ChangeVerdict.TOO_FEW

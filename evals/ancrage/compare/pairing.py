@@ -13,10 +13,16 @@ from ancrage.compare.model import Side
 from ancrage.compare.repeats import verdicts
 from ancrage.compare.results import Group, Mode
 from ancrage.stats import (
+    Interval,
     Noise,
     PairedTest,
-    alike_p,
+    cases_needed,
+    detectable_change,
+    difference_interval,
+    dominant,
+    effective_cases,
     exchanges,
+    independent_within,
     noise,
     rate_bounds,
     rate_interval,
@@ -24,10 +30,6 @@ from ancrage.stats import (
     swap_test,
 )
 from ancrage.stats.intervals import Floats, Units
-
-ALIKE = 0.2
-"""Cases are the units of a mode when chance makes the changes within studies as alike as they are
-more often than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +80,16 @@ class Pairing:
         """Whether studies are the independent units of the change."""
         if self.paired_studies is None or not self.differences.size:
             return False
-        return not self.choose or alike_p(self.differences, self.paired_studies) <= ALIKE
+        return not (self.choose and independent_within(self.differences, self.paired_studies))
 
     @property
     def units(self) -> Units | None:
         """The independent unit of each paired case; None when every case is its own."""
         return self.paired_studies if self.by_studies else None
+
+    def interval_of(self, differences: Floats, studies: Units | None) -> Interval:
+        """The interval of the mean of ``differences``, under the choice made for the test."""
+        return difference_interval(differences, studies, independent=not self.by_studies)
 
     @cached_property
     def test(self) -> PairedTest | None:
@@ -93,6 +99,42 @@ class Pairing:
     def test_by(self, units: Units | None) -> PairedTest:
         """The exact paired test with these units."""
         return swap_test(exchanges(self.first[self.paired], self.second[self.paired], units))
+
+    @property
+    def one_study_decides(self) -> bool:
+        """Whether one of few studies makes up most of what differs: no test is safe then."""
+        units = self.units
+        return units is not None and dominant(self.differences, units) is not None
+
+    def would_show(self, level: float) -> float | None:
+        """The smallest true change that these cases show at ``level`` four times in five.
+
+        None when none is, or when so few units are there that not even all of them moving could be
+        significant. Two more cases that failed in one run keep a churn of 0, which luck can show,
+        from being believed.
+        """
+        units, n = self.units, self.differences.size
+        count = n if units is None else np.unique(units).size
+        if not count or 2.0 ** (1 - count) > level:
+            return None
+        moved = float(np.abs(self.differences).sum()) + 2
+        failing = sum(float(share[self.paired].sum()) for share in self.both) + 2
+        return detectable_change(
+            effective_cases(self.differences, units),
+            moved / (n + 2),
+            level=level,
+            steady=max(0.0, 1 - moved / failing),
+        )
+
+    def needed(self, level: float) -> int | None:
+        """Cases that would show a true change as large as the one seen; None when none was."""
+        change = abs(float(self.differences.mean())) if self.differences.size else 0.0
+        size = effective_cases(self.differences, self.units)
+        if not change or not size:
+            return None
+        churn = float(np.abs(self.differences).mean()) - change
+        independent = cases_needed(churn, change, level=level)
+        return None if independent is None else round(independent * self.differences.size / size)
 
 
 def pair(

@@ -25,6 +25,20 @@ class Ignore(Frozen):
     reason: str = Field(min_length=1)
 
 
+class Minimum(Frozen):
+    """The table ``[gate.minimum]``; below any of these the gate is inconclusive."""
+
+    cases: int = Field(default=30, ge=1)
+    """The fewest cases, for the run and, once ignored cases are out, for every mode."""
+    coverage: Share = 0.95
+    """The smallest share of cases scored, for every mode."""
+    citations: int = Field(default=1, ge=0)
+    """The fewest citations and quotes, together, in the whole run; 0 for assistants that do not
+    cite."""
+    quotes_per_answer: float | None = Field(default=None, ge=0)
+    """The fewest quotes held against a message, on average over the answers."""
+
+
 DOUBT = 4
 """From ``alpha`` up to so many times it, what looks worse is inconclusive."""
 
@@ -44,27 +58,17 @@ class Policy(Frozen):
     margin: float | None = Field(default=None, ge=0, lt=1)
     """The largest regression one can live with. When set, a mode passes only if the interval of
     its difference lies below it, whatever the unscored cases are."""
-    minimum_items: int = Field(default=30, ge=1)
-    """The fewest cases, for the run and, once ignored cases are out, for every mode."""
-    minimum_coverage: Share = 0.95
-    """The smallest share of cases scored, for every mode."""
-    minimum_citations: int = Field(default=1, ge=0)
-    """The fewest citations and quotes, together, in the whole run; 0 for assistants that do not
-    cite."""
-    minimum_quotes_per_answer: float | None = Field(default=None, ge=0)
-    """The fewest quotes held against a message, on average over the answers."""
-    repeated_looks: bool = False
-    """Whether the gate is run again and again on a run as it grows; a test made for that is then
-    used to the end. On a run still under way it is used in any case."""
+    minimum: Minimum = Minimum()
+    """How much must have been looked at for anything to be said."""
     ignore: tuple[Ignore, ...] = ()
 
     def active(self, today: date) -> tuple[Ignore, ...]:
         """The entries of the ignore list that hold on a day."""
-        return tuple(each for each in self.ignore if today <= each.until)
+        return tuple(entry for entry in self.ignore if today <= entry.until)
 
     def expired(self, today: date) -> tuple[Ignore, ...]:
         """The entries that hold no more: their cases count again."""
-        return tuple(each for each in self.ignore if today > each.until)
+        return tuple(entry for entry in self.ignore if today > entry.until)
 
 
 def load_policy(config: Config, path: Path | None = None) -> Policy:

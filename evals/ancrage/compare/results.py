@@ -14,6 +14,8 @@ from ancrage.errors import UsageError
 from ancrage.runs import NOT_RUN, RUNS, RunFolder, RunView, find_run, list_runs
 from ancrage.stats.intervals import Floats
 
+LOOKS = "looks.jsonl"
+"""The file of a run in which every look at it before its end is noted."""
 EXTERNAL = "external"
 """The kind of an evaluator whose scores another tool wrote."""
 
@@ -34,6 +36,8 @@ class Origin(Frozen):
     versions: dict[str, str] = {}
     hashed_order: bool = False
     """Whether cases were sent out in the order of ``looks.dispatch_order``."""
+    looks: int = 0
+    """How often a gate looked at the run before it was complete."""
 
     @property
     def mock(self) -> bool:
@@ -169,6 +173,7 @@ def read_results(folder: RunFolder) -> Results:
             parameters=run.parameters,
             versions=run.versions,
             hashed_order=bool(run.details.get("hashed_order")),
+            looks=_looks(folder),
         ),
         modes=modes,
         cases=(),
@@ -216,6 +221,11 @@ def read_results(folder: RunFolder) -> Results:
             "values": {mode: np.array(column, dtype=np.float64) for mode, column in values.items()},
         }
     )
+
+
+def _looks(folder: RunFolder) -> int:
+    path = folder.path / LOOKS
+    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
 
 
 def _verdicts(evaluation: Evaluation) -> list[tuple[str, tuple[float, ...]]]:

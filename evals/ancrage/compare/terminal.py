@@ -34,6 +34,7 @@ _MARKS = {
     ChangeVerdict.BETTER: ("▼ better", "bold green"),
     ChangeVerdict.UNCHANGED: ("· no evidence", "dim"),
     ChangeVerdict.TOO_FEW: ("? too few", "yellow"),
+    ChangeVerdict.UNEVEN: ("? one study", "yellow"),
     ChangeVerdict.NOT_COMPARED: ("✕ not compared", "bold yellow"),
 }
 

@@ -292,6 +292,11 @@ def _overall(a: str, b: str, overall: ModeComparison) -> str:
                 f"Too few cases differ to tell {b} from {a}: share of answers with a defect "
                 f"{figures}; only {overall.units} moved."
             )
+        case ChangeVerdict.UNEVEN:
+            return (
+                f"One study decides between {a} and {b}, so no test is safe: share of answers with "
+                f"a defect {figures}."
+            )
         case _:
             seen = (
                 f" A true difference of {points(overall.detectable, signed=False)} points or more "

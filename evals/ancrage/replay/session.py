@@ -11,7 +11,6 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from ancrage.compare.looks import in_dispatch_order
-from ancrage.compare.policy import load_policy
 from ancrage.config import Config, load
 from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
 from ancrage.errors import UsageError, describe
@@ -48,6 +47,9 @@ class ReplayOptions(Frozen):
     """For ``lenient``: by tool, the arguments that a recorded call must share to answer."""
     min_answered: float = Field(default=0.9, ge=0, le=1)
     """The smallest share of cases that must have a whole answer; below, the command exits 3."""
+    hashed_order: bool = False
+    """Send out study after study in the order of a hash, so that any beginning of the run holds a
+    fair choice of them: for runs that the gate looks at while they grow."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,6 @@ def start(
     taken = {folder.path.name for folder in list_runs()}
     if clash := [each for each in names if label(each) in taken]:
         raise UsageError(f"run {clash[0]!r} exists already: --resume {clash[0]}, or another name")
-    hashed = load_policy(load()).repeated_looks
     return [
         create_run(
             session.snapshot,
@@ -194,7 +195,7 @@ def start(
             parameters=parameters,
             details={
                 "replay": session.plan.model_dump(mode="json"),
-                "hashed_order": hashed,
+                "hashed_order": load().table("replay", ReplayOptions).hashed_order,
                 **details(each),
             },
         )

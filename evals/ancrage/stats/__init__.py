@@ -11,7 +11,8 @@ from ancrage.stats.intervals import (
     wilson,
 )
 from ancrage.stats.multiplicity import benjamini_hochberg, holm
-from ancrage.stats.power import cases_needed, detectable_change, labels_needed, plan, power_of
+from ancrage.stats.plan import plan
+from ancrage.stats.power import cases_needed, detectable_change, labels_needed, power_of
 from ancrage.stats.prevalence import Corrected, ppi, rogan_gladen
 from ancrage.stats.repeats import (
     Consistency,
@@ -30,7 +31,7 @@ from ancrage.stats.swaps import (
     swap_evidence,
     swap_test,
 )
-from ancrage.stats.units import alike_p, dominant, effective_cases
+from ancrage.stats.units import dominant, effective_cases, independent_within
 
 __all__ = [
     "Agreement",
@@ -41,7 +42,6 @@ __all__ = [
     "Noise",
     "PairedTest",
     "agreement",
-    "alike_p",
     "benjamini_hochberg",
     "cases_needed",
     "clopper_pearson",
@@ -54,6 +54,7 @@ __all__ = [
     "exchanges",
     "fates",
     "holm",
+    "independent_within",
     "jeffreys",
     "krippendorff_alpha",
     "labels_needed",

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv, expit, gammaln, logit, ndtri
+from scipy.special import betainccinv, betaincinv, expit, gammaln, logit, ndtri, stdtrit
 
 Floats: TypeAlias = NDArray[np.float64]
 Units: TypeAlias = NDArray[np.intp]
@@ -134,8 +134,9 @@ def rate_interval(values: ArrayLike, units: Units | None = None, level: float = 
     """Interval for the mean of ``values``, each in [0, 1]: Wilson's, or over ``units``.
 
     ``units`` is a number from 0 for each case; cases that share it (a study) are not independent:
-    see ``pooled_interval``. They never say more than independent ones: the interval holds Wilson's
-    too. (0, 1) when there is no case, or a single unit of several cases.
+    see ``pooled_interval``. The interval holds Wilson's too, since they never say more than
+    independent ones, and Student's on the logit scale, since no single model fits all units.
+    (0, 1) when there is no case, or a single unit of several cases.
     """
     array = np.asarray(values, dtype=np.float64)
     if not np.all((array >= 0) & (array <= 1)):
@@ -148,19 +149,49 @@ def rate_interval(values: ArrayLike, units: Units | None = None, level: float = 
         return alone
     if sizes.size == 1:
         return Interval(0.0, 1.0)
-    together = pooled_interval(successes, sizes, level)
-    return Interval(min(alone.low, together.low), max(alone.high, together.high))
+    rate, half = _student(array, units, level)
+    held = [alone, pooled_interval(successes, sizes, level)]
+    if 0 < rate < 1:
+        held.append(Interval(*expit(logit(rate) + np.array([-1, 1]) * half / (rate * (1 - rate)))))
+    return _hull(*held)
+
+
+def _hull(*intervals: Interval) -> Interval:
+    return Interval(
+        float(min(interval.low for interval in intervals)),
+        float(max(interval.high for interval in intervals)),
+    )
+
+
+def _student(values: Floats, units: Units, level: float) -> tuple[float, float]:
+    """The mean, and half of Student's interval for it on the cluster-robust standard error.
+
+    Source: Liang & Zeger, Biometrika 73 (1986); k − 1 degrees of freedom: Cameron & Miller, Journal
+    of Human Resources 50 (2015).
+    """
+    mean = float(values.mean())
+    k = np.unique(units).size
+    spread = float(np.sum(np.bincount(units, weights=values - mean) ** 2))
+    error = math.sqrt(spread * k / (k - 1)) / values.size
+    return mean, float(stdtrit(k - 1, (1 + level) / 2)) * error
 
 
 def difference_interval(
-    differences: ArrayLike, units: Units | None = None, level: float = 0.95
+    differences: ArrayLike,
+    units: Units | None = None,
+    level: float = 0.95,
+    *,
+    independent: bool = False,
 ) -> Interval:
     """Interval for the mean of paired differences, each in [−1, 1].
 
     What newly fails and what newly passes are two rates, each with its ``pooled_interval``; their
     difference follows by the square-and-add method, with the correlation between both over the
-    units where it is negative (a run that shifts whole studies). (−1, 1) when there is no case, or
-    a single unit of several cases.
+    units where it is negative (a run that shifts whole studies). It holds Student's interval over
+    the units too. (−1, 1) when there is no case, or a single unit of several cases.
+
+    ``independent`` takes the cases of a unit as independent in their change, as far as Student's
+    interval over the units lets them.
 
     Source: Zou & Donner, Statistics in Medicine 27 (2008), after Newcombe, ibid. 17 (1998).
     """
@@ -169,11 +200,11 @@ def difference_interval(
         raise ValueError("differences must lie in [−1, 1]; take unscored cases out first")
     if array.size == 0:
         return Interval(-1.0, 1.0)
-    (up, sizes), (down, down_sizes) = (
-        _per_unit(np.maximum(part, 0), units) for part in (array, -array)
-    )
-    if sizes.size == 1 and units is not None:
+    if units is not None and np.unique(units).size == 1:
         return Interval(-1.0, 1.0)
+    (up, sizes), (down, down_sizes) = (
+        _per_unit(np.maximum(part, 0), None if independent else units) for part in (array, -array)
+    )
     a, b = up.sum() / sizes.sum(), down.sum() / down_sizes.sum()
     (a_low, a_high), (b_low, b_high) = (
         pooled_interval(up, sizes, level), pooled_interval(down, down_sizes, level)
@@ -183,7 +214,11 @@ def difference_interval(
     low = a - b - math.sqrt(below**2 - together * below * above + above**2)
     below, above = b - b_low, a_high - a
     high = a - b + math.sqrt(below**2 - together * below * above + above**2)
-    return Interval(max(-1.0, float(low)), min(1.0, float(high)))
+    found = Interval(max(-1.0, float(low)), min(1.0, float(high)))
+    if units is None:
+        return found
+    mean, half = _student(array, units, level)
+    return _hull(found, Interval(max(-1.0, mean - half), min(1.0, mean + half)))
 
 
 def _correlation(first: Floats, second: Floats) -> float:

@@ -1,7 +1,6 @@
-"""What a number of cases can show, and how many cases it takes."""
+"""What a number of independent cases can show, by the power of the exact paired test."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,17 +9,20 @@ from scipy.special import betainc, gammaln, ndtri, xlog1py, xlogy
 from ancrage.stats.intervals import Floats
 
 
-def power_of(n: float, churn: float, change: float, level: float = 0.05) -> float:
+def power_of(
+    n: float, churn: float, change: float, level: float = 0.05, *, steady: float = 0.0
+) -> float:
     """The chance that the exact paired test shows a true ``change`` in ``n`` independent cases.
 
     ``churn`` is the share of cases that differ between two runs of the same thing; the change
-    comes on top of it, all one way.
+    comes on top of it. Where failing cases fail again in another run, a share ``steady`` of them,
+    less of it does: more failures are then more that both runs have.
 
     Source: the power of McNemar's test, averaged over the number of discordant pairs: Duffy,
     Statistics in Medicine 3 (1984).
     """
     whole = int(n)
-    share = min(1.0, churn + change)
+    share = min(1.0, max(change, churn + change * (1 - steady * (1 - change))))
     if whole < 1 or share <= 0:
         return 0.0
     spread = 8 * math.sqrt(whole * share * (1 - share)) + 8
@@ -33,7 +35,7 @@ def power_of(n: float, churn: float, change: float, level: float = 0.05) -> floa
 
 
 def detectable_change(
-    n: float, churn: float, *, level: float = 0.05, power: float = 0.8
+    n: float, churn: float, *, level: float = 0.05, power: float = 0.8, steady: float = 0.0
 ) -> float | None:
     """The smallest true change that is shown with the chance ``power``; None when none is."""
     if power_of(n, churn, 1.0, level) < power:
@@ -41,7 +43,8 @@ def detectable_change(
     low, high = 0.0, 1.0
     while high - low > 1e-4:
         middle = (low + high) / 2
-        low, high = (low, middle) if power_of(n, churn, middle, level) >= power else (middle, high)
+        enough = power_of(n, churn, middle, level, steady=steady) >= power
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 
@@ -49,82 +52,16 @@ def cases_needed(
     churn: float, change: float, *, level: float = 0.05, power: float = 0.8
 ) -> int | None:
     """How many independent cases show a true ``change``; None beyond ten million."""
-    high = 8
+    low, high = 4, 8
     while power_of(high, churn, change, level) < power:
-        high *= 2
+        low, high = high, 2 * high
         if high > 10_000_000:
             return None
-    low = high // 2
     while high - low > max(1, low // 500):
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if power_of(middle, churn, change, level) >= power else (middle, high)
-        )
+        enough = power_of(middle, churn, change, level) >= power
+        low, high = (low, middle) if enough else (middle, high)
     return high
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a number of repeats of each side asks for."""
-
-    repeats: int
-    cases: int | None
-    """Cases needed; None when the studies are too few for any number of cases."""
-    answers: int | None
-    """Answers to produce on one side: cases × repeats."""
-
-
-def plan(
-    rate: float,
-    detect: float,
-    *,
-    studies: int | None = None,
-    alike: float = 0.02,
-    steady: float = 0.5,
-    level: float = 0.05,
-    power: float = 0.8,
-    repeats: tuple[int, ...] = (1, 2, 3, 5),
-) -> list[Need]:
-    """How many cases show that a failure ``rate`` rose by ``detect``, for several repeats.
-
-    Args:
-        rate: the rate before.
-        detect: the rise that must be seen.
-        studies: how many studies the cases will come from; None for independent cases.
-        alike: how alike the changes of two cases of one study are (a correlation).
-        steady: the share of failing cases that fail again when the same thing runs once more.
-        level: the chance of a false alarm; that of the family divided by the number of modes.
-        power: the chance of seeing the rise.
-        repeats: the numbers of runs of each side to plan for.
-    """
-    churn = 2 * rate * (1 - steady)
-    single = cases_needed(churn, detect, level=level, power=power)
-    single_spread = churn + detect - detect**2
-    needs = []
-    for count in repeats:
-        # Repeats average out what flips by chance, and of the change what is a matter of chance
-        # too: half of it, say, between cases that now always fail and cases that fail more often.
-        spread = churn / count + detect * (1 + 1 / count) / 2 - detect**2
-        cases = (
-            None if single is None else _in_studies(single * spread / single_spread, studies, alike)
-        )
-        needs.append(Need(count, cases, None if cases is None else cases * count))
-    return needs
-
-
-def _in_studies(independent: float, studies: int | None, alike: float) -> int | None:
-    """Cases in so many studies that count as ``independent`` ones; None when no number does.
-
-    n cases in k studies count as n / (1 + (n / k − 1) · alike), and by (k − 1) / (k + 1) for the
-    few studies that their spread is seen in.
-    """
-    if studies is None:
-        return math.ceil(independent)
-    if studies < 2:
-        return None
-    wanted = independent * (studies + 1) / (studies - 1)
-    room = 1 - alike * wanted / studies
-    return max(studies, math.ceil(wanted * (1 - alike) / room)) if room > 0 else None
 
 
 def labels_needed(rate: float, within: float, level: float = 0.95) -> int:
