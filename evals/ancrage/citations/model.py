@@ -1,14 +1,13 @@
 """What a parser of citations gives: ids, brackets, quoted passages. Offsets are code points."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class UnreadableAnswer(Exception):  # noqa: N818  a state, not a fault
     """The text is no answer that can be read in bounded time; its words say why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """An id as the answer writes it."""
 
     kind: str
@@ -18,16 +17,14 @@ class Token:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """A respondent and the message cited as theirs; either can be absent."""
 
     respondent: Token | None
     message: Token | None
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """One bracket, tag or link that cites."""
 
     start: int
@@ -46,8 +43,7 @@ class Citation:
         return tuple(pair.message for pair in self.pairs if pair.message)
 
 
-@dataclass(frozen=True, slots=True)
-class QuotedPassage:
+class QuotedPassage(NamedTuple):
     """A passage in quotation marks and the citations attached to it."""
 
     start: int
@@ -66,8 +62,7 @@ class QuotedPassage:
     """Why the marks hold nobody's words, such as ``title``; None where they quote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citations:
+class Citations(NamedTuple):
     """All that an answer cites and quotes, in the order of the text."""
 
     citations: tuple[Citation, ...]

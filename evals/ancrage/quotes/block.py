@@ -1,10 +1,9 @@
 """A block of an answer, and where in its lists, quotes and tables it stands."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A paragraph, heading or table cell: ``text[start:end]``, without the marks of its margin."""
 
     start: int

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ancrage.quotes.block import Block
 
@@ -82,8 +82,7 @@ class _Place:
     def block(self, block: Block, start: int, end: int) -> Block:
         kind = "cell" if self.row and self.cell else "heading" if self.heading else block.kind
         known = 0 <= self.column < len(self.heads)
-        return replace(
-            block,
+        return block._replace(
             start=start,
             end=end,
             kind=kind,

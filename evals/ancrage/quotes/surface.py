@@ -10,10 +10,10 @@ from html import unescape
 PAD = "\u2060"
 BLANK = " \t\r\n\u00a0\u202f\u2007\u2009\u200b\ufeff" + PAD
 """What separates and does not show."""
-_FOLD = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_FOLD |= dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), ord("-"))
-_FOLD |= dict.fromkeys(map(ord, "\u00a0\u202f\u2007\u2009\u200b\ufeff" + PAD), ord(" "))
-_FOLD[ord("、")] = ord(",")
+_FOLD = {chr(wide): chr(wide - 0xFEE0) for wide in range(0xFF01, 0xFF5F)}
+_FOLD |= dict.fromkeys("‐‑‒–—―−﹣", "-") | {"、": ","}
+_FOLD |= dict.fromkeys("\u00a0\u202f\u2007\u2009\u200b\ufeff" + PAD, " ")
+_FOLDED = re.compile("[" + "".join(_FOLD) + "]")
 
 _ENTITY = r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});"
 TAG = r"<(?P<close>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]{0,20})(?P<attributes>(?:\s[^<>]{0,400})?)/?>"
@@ -31,7 +31,7 @@ _QUOTING = frozenset({"q", "blockquote", "quote", "verbatim", "citation", "cite"
 
 def fold(text: str) -> str:
     """``text`` with full-width characters, dashes and spaces made plain, offsets unchanged."""
-    return text.translate(_FOLD)
+    return _FOLDED.sub(lambda found: _FOLD[found[0]], text)
 
 
 def surface(text: str) -> str:
