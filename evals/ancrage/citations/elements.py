@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ancrage.citations import brackets
-from ancrage.citations.grammar import Grammar
 from ancrage.citations.model import Citation, Token
+from ancrage.citations.reader import IdReader
 from ancrage.quotes.surface import TAG, quoting
 
 _TAG = re.compile(TAG)
 _VALUE = re.compile(r"=\s?(?:\"([^\"<>]{0,300})\"|'([^'<>]{0,300})'|([^\s\"'<>=]{1,300}))")
 _LINK = re.compile(r"\[([^\[\]\n]{0,1000})\]\(([^()\s]{1,400})(?:\s\"[^\"\n]{0,200}\")?\)")
 _MARKS = '«“”„‟「『‹‘"'
+_LONGEST_IDS = 120
 _LAST = re.compile(r"[#/=:]?([^#/=:?&]+)/?\Z")
 
 
@@ -27,14 +27,15 @@ class Element(NamedTuple):
     citation: Citation | None
 
 
-def elements(text: str, folded: str, grammar: Grammar) -> list[Element]:
-    """The elements of ``text`` that cite or hold words; each with what its attributes cite."""
-    names = {name.lower() for name in grammar.config.tags}
+def elements(ids: IdReader) -> list[Element]:
+    """The elements of a text that cite or hold words; each with what its attributes cite."""
+    if "<" not in ids.text:
+        return []
     found: list[Element] = []
     opened: list[tuple[re.Match[str], Citation | None]] = []
-    for match in _TAG.finditer(text) if "<" in text else ():
+    for match in _TAG.finditer(ids.text):
         name = match["tag"].lower()
-        if name not in names:
+        if name not in ids.grammar.tags:
             continue
         if match["close"]:
             at = next((i for i in range(len(opened)) if _name(opened[-1 - i]) == name), None)
@@ -42,9 +43,9 @@ def elements(text: str, folded: str, grammar: Grammar) -> list[Element]:
                 continue
             del opened[len(opened) - at :]
             begin, cited = opened.pop()
-            found.append(_element(text, folded, begin, match, cited, grammar))
+            found.append(_element(ids, begin, match, cited))
             continue
-        cited = _attributes(text, match, grammar)
+        cited = _attributes(ids, match)
         if match[0].endswith("/>"):
             if cited:
                 found.append(Element(*match.span(), match.end(), match.end(), False, cited))
@@ -63,43 +64,38 @@ def _name(opened: tuple[re.Match[str], Citation | None]) -> str:
 
 
 def _element(
-    text: str,
-    folded: str,
-    begin: re.Match[str],
-    close: re.Match[str],
-    cited: Citation | None,
-    grammar: Grammar,
+    ids: IdReader, begin: re.Match[str], close: re.Match[str], cited: Citation | None
 ) -> Element:
     """One with a closing tag; where it holds ids alone they are the citation."""
-    span = begin.start(), close.end(), begin.end(), close.start()
-    if span[3] - span[2] <= 120:
-        tokens, attempts, words = brackets.read(folded, span[2], span[3], grammar)
-        if tokens and not words and not attempts:
-            inner = brackets.citation(text, span[0], span[1], tokens)
-            return Element(*span, False, cited or inner)
-    return Element(*span, quoting(begin["tag"]), cited)
+    start, end, inner_start, inner_end = begin.start(), close.end(), begin.end(), close.start()
+    if inner_end - inner_start <= _LONGEST_IDS:
+        held = ids.held(inner_start, inner_end)
+        if held.only_ids:
+            cited = cited or ids.citation(start, end, held.tokens)
+            return Element(start, end, inner_start, inner_end, False, cited)
+    return Element(start, end, inner_start, inner_end, quoting(begin["tag"]), cited)
 
 
-def _attributes(text: str, tag: re.Match[str], grammar: Grammar) -> Citation | None:
+def _attributes(ids: IdReader, tag: re.Match[str]) -> Citation | None:
     tokens: list[Token] = []
     offset = tag.start("attributes")
     for value in _VALUE.finditer(tag["attributes"]):
-        group = next((number for number in (1, 2, 3) if value[number] is not None), 3)
-        start, end = (offset + at for at in value.span(group))
-        tokens += _ids(text, start, end, grammar)
-    return brackets.citation(text, *tag.span(), tokens) if tokens else None
+        start, end = value.span(value.lastindex or 0)
+        tokens += _named(ids, offset + start, offset + end)
+    return ids.citation(*tag.span(), tokens) if tokens else None
 
 
-def _ids(text: str, start: int, end: int, grammar: Grammar) -> list[Token]:
+def _named(ids: IdReader, start: int, end: int) -> list[Token]:
     """The ids of an attribute's value or a link's target: a list, or the last part of a path."""
-    folded = brackets.fold(text[start:end])
-    if found := grammar.read(folded):
+    read = ids.grammar.read
+    written = ids.folded[start:end]
+    if found := read(written):
         return [Token(*found, start, end)]
-    tokens, attempts, words = brackets.read(folded, 0, len(folded), grammar)
-    if tokens and not words and not attempts and "/" not in folded:
-        return [Token(t.kind, t.text, start + t.start, start + t.end) for t in tokens]
-    last = _LAST.search(folded)
-    if last and (found := grammar.read(last[1])):
+    held = ids.held(start, end)
+    if held.only_ids and "/" not in written:
+        return held.tokens
+    last = _LAST.search(written)
+    if last and (found := read(last[1])):
         return [Token(*found, start + last.start(1), start + last.end(1))]
     return []
 
@@ -115,19 +111,15 @@ class Link(NamedTuple):
     """Whether the target is an id and nothing else; an address that ends in one may be any page."""
 
 
-def links(text: str, grammar: Grammar) -> Iterator[Link]:
-    """The links of ``text`` whose target names an id, but for those whose label does."""
-    for match in _LINK.finditer(text) if grammar.config.links and "](" in text else ():
-        start, end = match.span(2)
-        tokens = _ids(text, start, end, grammar)
-        if not tokens:
+def links(ids: IdReader) -> Iterator[Link]:
+    """The links of a text whose target names an id, but for those whose label does."""
+    cites = ids.grammar.config.links and "](" in ids.text
+    for match in _LINK.finditer(ids.text) if cites else ():
+        tokens = _named(ids, *match.span(2))
+        if not tokens or ids.tokens(*match.span(1)):
             continue
-        label = brackets.fold(match[1])
-        if any(token for token, _ in brackets.tokens_of(label, 0, len(label), grammar)):
-            continue
-        quotes = any(mark in label for mark in _MARKS)
+        quotes = any(mark in match[1] for mark in _MARKS)
         start = match.end(1) if quotes else match.start()
-        cited = brackets.citation(text, start, match.end(), tokens)
-        yield Link(
-            match.start(), *match.span(1), cited, not match[2].startswith(("http", "www", "/"))
-        )
+        cited = ids.citation(start, match.end(), tokens)
+        near = not match[2].startswith(("http", "www", "/"))
+        yield Link(match.start(), *match.span(1), cited, near)

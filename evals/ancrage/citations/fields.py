@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ancrage.citations import brackets
-from ancrage.citations.grammar import Grammar
 from ancrage.citations.model import Citation, QuotedPassage, Token
+from ancrage.citations.reader import IdReader
 
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _QUOTE = re.compile(
@@ -38,22 +37,25 @@ class _Scope(NamedTuple):
     keys: list[str]
 
 
-def read_json(text: str, folded: str, grammar: Grammar) -> Iterator[Json]:
+def read_json(ids: IdReader) -> Iterator[Json]:
     """Each JSON document of an answer: the whole of it, or its fenced blocks."""
+    text = ids.text
     stripped = text.strip()
     if stripped[:1] in "{[" and stripped[-1:] in "}]" and '"' in stripped:
         start = text.index(stripped[0])
         if _valid(stripped):
-            yield _document(text, folded, start, start + len(stripped), grammar)
+            yield _document(ids, start, start + len(stripped))
             return
     opened: re.Match[str] | None = None
+    if "```" not in text and "~~~" not in text:
+        return
     for fence in _FENCE.finditer(text):
         if opened is None:
             opened = fence
             continue
         start, end = opened.end() + 1, fence.start()
         if opened["info"].lower() == "json" and _valid(text[start:end]):
-            yield _document(text, folded, start, end, grammar)
+            yield _document(ids, start, end)
         opened = None
 
 
@@ -65,14 +67,14 @@ def _valid(text: str) -> bool:
     return True
 
 
-def _document(text: str, folded: str, start: int, end: int, grammar: Grammar) -> Json:
+def _document(ids: IdReader, start: int, end: int) -> Json:
     quotes: list[QuotedPassage] = []
     citations: list[Citation] = []
-    ids: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     scopes: list[_Scope] = []
     key = ""
     expects_key = False
-    for piece in _PIECE.finditer(text, start, end):
+    for piece in _PIECE.finditer(ids.text, start, end):
         sign = piece[0]
         if sign in "{[":
             scopes.append(_Scope(sign == "{", [], [], [key]))
@@ -81,7 +83,7 @@ def _document(text: str, folded: str, start: int, end: int, grammar: Grammar) ->
             scope = scopes.pop()
             expects_key = False
             if scope.is_object:
-                _close(text, scope, quotes, citations)
+                _close(ids, scope, quotes, citations)
             elif scopes:
                 scopes[-1].tokens.extend(scope.tokens)
                 scopes[-1].strings.extend(scope.strings)
@@ -96,22 +98,22 @@ def _document(text: str, folded: str, start: int, end: int, grammar: Grammar) ->
             quoted = sign[0] == '"'
             inner = piece.start() + quoted, piece.end() - quoted
             name = key if scopes[-1].is_object else scopes[-1].keys[0]
-            tokens, attempts, words = brackets.read(folded, *inner, grammar)
-            if tokens and not words and not attempts:
-                scopes[-1].tokens.extend(tokens)
-                ids.append(inner)
+            held = ids.held(*inner)
+            if held.only_ids:
+                scopes[-1].tokens.extend(held.tokens)
+                spans.append(inner)
             elif quoted and _QUOTE.search(name) and " " in sign.strip():
                 scopes[-1].strings.append((json.loads(sign, strict=False), *inner))
-    return Json(start, end, quotes, citations, ids)
+    return Json(start, end, quotes, citations, spans)
 
 
 def _close(
-    text: str, scope: _Scope, quotes: list[QuotedPassage], citations: list[Citation]
+    ids: IdReader, scope: _Scope, quotes: list[QuotedPassage], citations: list[Citation]
 ) -> None:
     own: tuple[Citation, ...] = ()
     if scope.tokens:
         first, last = scope.tokens[0], scope.tokens[-1]
-        own = (brackets.citation(text, first.start, last.end, scope.tokens),)
+        own = (ids.citation(first.start, last.end, scope.tokens),)
         citations.extend(own)
     for words, start, end in scope.strings:
         if any(sign in words for sign in "«“[【"):

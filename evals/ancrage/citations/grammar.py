@@ -1,6 +1,7 @@
 """How answers cite: the table ``[citations]`` of the configuration, compiled.
 
-Patterns are compiled by RE2, whose matching time is linear in the text whatever the pattern.
+Patterns of a project are compiled by RE2, whose matching time is linear in the text whatever the
+pattern; the default ones, known to be tame, by ``re``, which is called sooner.
 """
 
 import re
@@ -19,6 +20,7 @@ from ancrage.plugins import load_object
 if TYPE_CHECKING:
     from ancrage.citations.model import Citations
 
+LONGEST_TOKEN = 64
 KINDS = ("message", "respondent", "question")
 """In the order in which a token is tried against their patterns; kinds of your own come first."""
 
@@ -85,6 +87,11 @@ class Grammar:
     lookups: "dict[str, Callable[..., bool]]" = field(default_factory=dict)
 
     @cached_property
+    def tags(self) -> frozenset[str]:
+        """The names of elements that cite, in lower case."""
+        return frozenset(name.lower() for name in self.config.tags)
+
+    @cached_property
     def closers(self) -> dict[str, str]:
         """The closing half of each pair of brackets, by its opening half."""
         halves = {pair[: len(pair) // 2]: pair[len(pair) // 2 :] for pair in self.config.brackets}
@@ -92,26 +99,29 @@ class Grammar:
 
     @cached_property
     def marks(self) -> re.Pattern[str]:
-        """The halves of brackets, longest first, and what ends a paragraph."""
+        """The halves of brackets, longest first, and line ends: two where a paragraph ends."""
         halves = sorted({*self.closers, *self.closers.values()}, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, halves)) + r"|\n[ \t\r>]*\n|\Z")
+        long = "".join(re.escape(half) + "|" for half in halves if len(half) > 1)
+        signs = "".join(re.escape(half) for half in halves if len(half) == 1)
+        return re.compile(rf"{long}[\n{signs}](?:(?<=\n)[ \t\r>]*\n)?")
 
-    def read(self, token: str) -> tuple[str, str] | None:
-        """The kind of id that the whole token is, and the id; None where it is none."""
-        return _read(self, token) if len(token) <= 64 else None
+    @cached_property
+    def read(self) -> Callable[[str], tuple[str, str] | None]:
+        """From a token to the kind of id that the whole of it is, and the id; None for none."""
+
+        @lru_cache(maxsize=65_536)
+        def read(token: str) -> tuple[str, str] | None:
+            for kind, pattern in self.patterns.items() if len(token) <= LONGEST_TOKEN else ():
+                if found := pattern.fullmatch(token):
+                    return kind, identifier(found)
+            return None
+
+        return read
 
     def kind(self, token: str) -> str | None:
         """Which kind of id the whole token is, or None."""
         found = self.read(token)
         return found[0] if found else None
-
-
-@lru_cache(maxsize=65_536)
-def _read(grammar: Grammar, token: str) -> tuple[str, str] | None:
-    for kind, pattern in grammar.patterns.items():
-        if found := pattern.fullmatch(token):
-            return kind, identifier(found)
-    return None
 
 
 def identifier(found: Any) -> str:
@@ -140,6 +150,10 @@ def attempt_of(patterns: Iterable[str]) -> str:
     return rf"(?:{'|'.join(starts)})(?:[-_.#](?:[\w?.…]*\d[\w.-]*|[xXoOlI?.…_-]*)|\d[\w.-]*)"
 
 
+_DEFAULTS = tuple(getattr(CitationsConfig(), name) for name in KINDS)
+_TAME = frozenset({*_DEFAULTS, attempt_of(_DEFAULTS)})
+
+
 def compile_grammar(config: CitationsConfig) -> Grammar:
     """The grammar that ``config`` describes.
 
@@ -149,18 +163,7 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
     written = {f"kinds.{name}": kind.pattern for name, kind in config.kinds.items()}
     written |= {name: getattr(config, name) for name in KINDS}
     written["attempt"] = config.attempt or attempt_of(getattr(config, name) for name in KINDS)
-    compiled = {}
-    options = re2.Options()
-    options.log_errors = False
-    for name, pattern in written.items():
-        try:
-            compiled[name.removeprefix("kinds.")] = re2.compile("(?i)" + pattern, options)
-        except re2.error as error:
-            fault = error.args[0] if error.args else error
-            words = fault.decode() if isinstance(fault, bytes) else fault
-            raise UsageError(
-                f"[citations] {name}: not a pattern RE2 accepts: {words.replace('(?i)', '')}"
-            ) from None
+    compiled = {name.removeprefix("kinds."): _compile(name, written[name]) for name in written}
     attempt = compiled.pop("attempt")
     for pair in config.brackets:
         if len(pair) < 2 or len(pair) % 2:
@@ -177,6 +180,21 @@ def compile_grammar(config: CitationsConfig) -> Grammar:
     }
     parser = _load(config.parser, "parser") if config.parser else None
     return Grammar(config, compiled, attempt, parser, spanning, lookups)
+
+
+def _compile(name: str, pattern: str) -> Any:
+    if pattern in _TAME:
+        return re.compile("(?i)" + pattern, re.ASCII)
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile("(?i)" + pattern, options)
+    except re2.error as error:
+        fault = error.args[0] if error.args else error
+        words = fault.decode() if isinstance(fault, bytes) else fault
+        raise UsageError(
+            f"[citations] {name}: not a pattern RE2 accepts: {words.replace('(?i)', '')}"
+        ) from None
 
 
 def load_grammar(config: Config) -> Grammar:

@@ -1,7 +1,14 @@
 """Marks that quote nobody: titles, themes, labels, the question itself, scare quotes."""
 
 import re
+from collections.abc import Sequence
 
+from ancrage.citations import notes
+from ancrage.citations.answer import AnswerText
+from ancrage.citations.owners import SENTENCE_END
+from ancrage.citations.pairing import Candidate
+
+_BEFORE, _AFTER_END = 160, 120
 _LABELS = {
     "question": "question questions énoncé intitulé libellé consigne relance formulation wording"
     " prompt",
@@ -78,6 +85,28 @@ _ASKED = re.compile(
     r"|asked (?:about|to))\b",
     re.IGNORECASE,
 )
+
+
+def mark_mentions(answer: AnswerText, found: Sequence[Candidate]) -> None:
+    """Say of each quote by marks and still without citation whether it quotes nobody, and why."""
+    surface = answer.surface
+    for index, quote in enumerate(found):
+        if quote.family in (">", "—", "|", "{") or quote.citations:
+            continue
+        block = answer.blocks[quote.block] if quote.block >= 0 else None
+        start = max(block.start if block else 0, quote.start - _BEFORE)
+        end = min(block.end if block else len(surface), quote.end + _AFTER_END)
+        if index:
+            start = max(start, found[index - 1].end)
+        if index + 1 < len(found):
+            end = max(quote.end, min(end, found[index + 1].start))
+        before = SENTENCE_END.split(surface[start : quote.start])[-1]
+        after = SENTENCE_END.split(surface[quote.end : end])[0]
+        words = surface[quote.inner_start : quote.inner_end]
+        beside = answer.citation_after(quote.end, end) is not None or (
+            bool(answer.notes) and any(map(answer.notes.get, notes.called(surface, quote.end)))
+        )
+        quote.mention = mention(before, after, words, beside)
 
 
 def mention(before: str, after: str, words: str, cited: bool) -> str | None:

@@ -4,9 +4,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from ancrage.citations import brackets
-from ancrage.citations.grammar import Grammar
 from ancrage.citations.model import Citation
+from ancrage.citations.reader import IdReader
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LABEL = r"(?:\[\^(?P<label>[\w-]{1,20})\]|\[(?P<number>\d{1,3})\]|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
@@ -19,9 +18,12 @@ _CALL = re.compile(rf"[ \t*_.,;:!?…\u2060»”\"]{{0,16}}{_LABEL}")
 
 
 def definitions(
-    text: str, folded: str, found: Sequence[Citation], grammar: Grammar
+    text: str, ids: IdReader, found: Sequence[Citation]
 ) -> dict[str, tuple[Citation, ...]]:
-    """What the footnotes of an answer cite, by label; notes that cite no message are left out."""
+    """What the footnotes of an answer cite, by label; notes that cite no message are left out.
+
+    ``text`` is its surface, ``found`` its citations.
+    """
     starts = [citation.start for citation in found]
     noted: dict[str, tuple[Citation, ...]] = {}
     for match in _DEFINITION.finditer(text):
@@ -32,7 +34,7 @@ def definitions(
         if match["item"] and not (own and own[0].start <= start + 2):
             continue
         if not own:
-            bare = brackets.listed(text, folded, start, end, grammar)
+            bare = ids.listed(start, end)
             own = (bare,) if bare else ()
         if any(citation.messages for citation in own):
             noted.setdefault(_label(match), own)

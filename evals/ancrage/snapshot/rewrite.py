@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ancrage.citations.brackets import fold
+from ancrage.quotes.surface import fold
 from ancrage.domain import Answer, Case, JsonValue, Study
 from ancrage.ids import IdIndex, IdPolicy
 from ancrage.snapshot.manifest import PseudonymMode
