@@ -103,9 +103,7 @@ def _with_elements(answer: AnswerText, found: Sequence[Candidate]) -> list[Candi
                 quote.citations, quote.rule = own, "element around it"
         elif not around and element.quotes and not _holds_blocks(answer, element):
             result.append(
-                _candidate(
-                    answer, element.start, element.end, (start, end), "<", element.citation
-                )
+                _candidate(answer, element.start, element.end, (start, end), "<", element.citation)
             )
     return sorted(result, key=lambda quote: quote.start)
 

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
+from ancrage.citations.answer import TIGHT
 from ancrage.citations.model import Citation
 from ancrage.quotes.surface import BLANK, PAD
 
@@ -12,7 +14,6 @@ GLOSS = re.compile(
     re.IGNORECASE,
 )
 """What announces the translation of the quote before: « … » (traduction : “…”)."""
-TIGHT = BLANK + ">*_~`.,;:!?…()|[]\\—–-"
 _LEAD = BLANK + ">*_:\\—–-|()]"
 _SENTENCE_END = re.compile(r"[.!?…][\s\u2060]|\n[ \t>]*\n")
 _SPEECH = (
@@ -70,18 +71,19 @@ class Group:
         return (self.quotes or self.citations)[-1].end
 
 
-@dataclass(slots=True)
-class Choice:
+class Choice(NamedTuple):
+    """Where a citation may belong, and how well that reads."""
+
     score: float
     rule: str = ""
-    where: str = "none"
+    where: Literal["none", "after", "before", "split"] = "none"
+    """After the quote that it is of, before it, or the last citation before and the rest after."""
 
 
 NONE = Choice(0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
+class Pairing(NamedTuple):
     """Weighs the words between quotes and citations of an answer."""
 
     text: str

@@ -12,10 +12,11 @@ from ancrage.quotes.surface import fold
 _ATOM = re.compile(r"[^\s,;/|·•&+:()=\[\]{}<>«»“”\"]+")
 _ATOM_CHARACTER = re.compile(r"[\w-]")
 _STRIP = "*_~`.'’#@\\"
-_NEUTRAL = frozenset(
+_SAYS_NOTHING = (
     "- and cf e et id message msg no n° participant participante ref respondent réf répondant "
-    "répondante source sources und y – —".split()
-) | {""}
+    "répondante source sources und y – —"
+)
+_NEUTRAL = frozenset(_SAYS_NOTHING.split()) | {""}
 """Words in a bracket that say nothing against its being a citation."""
 
 

@@ -8,7 +8,7 @@ block of the text: a paragraph, an item, a cell.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -75,6 +75,7 @@ _CLOSES = {
 _OPENERS = frozenset("«“„‟‹「『〝")
 _DOUBLE = frozenset('“”„‟"')
 _MARKS = re.compile("[«»‹›“”„‟「」『』〝〞‘’‚\"']")
+_BY_TURNS = re.compile("(?:«»|“”)+")
 _TRANSPARENT = frozenset("*_" + INVISIBLE)
 _CLIPPED = re.compile(r"(?:\d0s|n|tis|twas|em|cause|til|bout)\b", re.IGNORECASE)
 
@@ -91,31 +92,58 @@ def parse_quotes(text: str) -> Parsed:
 
 def quotes_in(text: str, spans: Sequence[Block]) -> Parsed:
     """The same where the surface and the blocks of the text are known."""
+    found = list(_MARKS.finditer(text))
+    signs = "".join([match.group() for match in found])
+    places = [match.start() for match in found]
     quotes: list[Quote] = []
     unpaired: list[int] = []
-    for marks in _by_block(text, spans):
-        strong, alone = _strong_pairs(marks)
-        weak, left = _weak_pairs(text, marks, strong, set(alone))
-        alone = [at for at in alone if at not in weak]
-        pairs = strong | weak
-        left = sorted((*alone, *left))
-        if len(left) > 1:
-            faced = _face_to_face(text, left, pairs)
-            pairs |= faced
-            used = {*faced, *faced.values()}
-            left = [at for at in left if at not in used]
-        quotes += (_quote(text, start, end) for start, end in pairs.items())
-        unpaired += left
+    for block in spans if found else ():
+        first, stop = bisect_left(places, block.start), bisect_left(places, block.end)
+        if first == stop or block.kind == "code":
+            continue
+        plain = _plain_pairs(text, signs[first:stop], places[first:stop])
+        if plain is None:
+            pairs, left = _pairs(text, [_mark(text, at) for at in places[first:stop]])
+            quotes += (_quote(text, start, end) for start, end in pairs.items())
+            unpaired += left
+        else:
+            quotes += (_quote(text, start, end) for start, end in plain)
     return Parsed(_with_depth(quotes), tuple(sorted(unpaired)))
 
 
-def _by_block(text: str, spans: Sequence[Block]) -> Iterator[list[_Mark]]:
-    """The marks of each block that has any; code has none."""
-    found = [match.start() for match in _MARKS.finditer(text)]
-    for block in spans if found else ():
-        first, stop = bisect_left(found, block.start), bisect_left(found, block.end)
-        if first < stop and block.kind != "code":
-            yield [_mark(text, at) for at in found[first:stop]]
+def _plain_pairs(text: str, signs: str, places: list[int]) -> list[tuple[int, int]] | None:
+    """The pairs of a block whose marks are « » or “ ” by turns, and apostrophes; None for others.
+
+    ``’`` and a mark right after a letter open nothing, so that nothing is left for them to close.
+    """
+    if "'" in signs or "’" in signs:
+        kept = [
+            at
+            for at in places
+            if text[at] not in "'’" or (text[at] == "'" and _opens_word(text, at))
+        ]
+        signs, places = "".join([text[at] for at in kept]), kept
+    if signs and not _BY_TURNS.fullmatch(signs):
+        return None
+    return list(zip(places[::2], places[1::2], strict=True))
+
+
+def _opens_word(text: str, at: int) -> bool:
+    return at == 0 or not text[at - 1].isalnum()
+
+
+def _pairs(text: str, marks: list[_Mark]) -> tuple[dict[int, int], list[int]]:
+    """Opening offset to closing offset, for any marks of a block, and those that stay alone."""
+    strong, alone = _strong_pairs(marks)
+    weak, left = _weak_pairs(text, marks, strong, set(alone))
+    pairs = strong | weak
+    left = sorted((*(at for at in alone if at not in weak), *left))
+    if len(left) > 1:
+        faced = _face_to_face(text, left, pairs)
+        pairs |= faced
+        used = {*faced, *faced.values()}
+        left = [at for at in left if at not in used]
+    return pairs, left
 
 
 def _face_to_face(text: str, alone: list[int], pairs: dict[int, int]) -> dict[int, int]:
