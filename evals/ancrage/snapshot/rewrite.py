@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from ancrage.quotes.surface import fold
 from ancrage.domain import Answer, Case, JsonValue, Study
 from ancrage.ids import IdIndex, IdPolicy
+from ancrage.quotes.surface import fold
 from ancrage.snapshot.manifest import PseudonymMode
 from ancrage.snapshot.pseudonyms import Pseudonymiser
 from ancrage.snapshot.scrub import Found, Terms, find_personal
