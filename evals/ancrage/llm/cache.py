@@ -62,6 +62,8 @@ class Cache:
             return None
         with suppress(ValidationError):  # written by another version: as good as absent
             found = Exchange.model_validate_json(row[0])
+            if found.key != key:  # another request's: the file was changed by something else
+                return None
             known = found.completion.model_copy(update={"cached": True})
             return found.model_copy(update={"completion": known})
         return None

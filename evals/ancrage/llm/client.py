@@ -1,7 +1,7 @@
 """The client of judges, scorers and agents of our own: requests of tiers, through the gateway."""
 
 from collections.abc import Mapping
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,6 +14,9 @@ from ancrage.llm.prices import Prices, read_prices
 from ancrage.llm.request import Completion, Request
 from ancrage.llm.structured import Structured, ask
 from ancrage.llm.tiers import Tier, find_tier, headers_of, read_tiers
+
+if TYPE_CHECKING:
+    import httpx2
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -39,17 +42,21 @@ class LLM:
         cache: Cache | None = None,
         budget: Budget | None = None,
         prices: Prices | None = None,
+        transport: "httpx2.AsyncBaseTransport | None" = None,
     ) -> None:
         """
         Args:
             concurrency: the most calls under way to one endpoint.
             cache: where answers are kept; None calls the model every time.
+            transport: what carries requests instead of the network.
 
         Raises:
             UsageError: ``concurrency`` is less than 1.
         """
         self.tiers = dict(tiers)
-        self.gateway = Gateway(concurrency=concurrency, cache=cache, budget=budget, prices=prices)
+        self.gateway = Gateway(
+            concurrency=concurrency, cache=cache, budget=budget, prices=prices, transport=transport
+        )
         self.cache = cache
         self.budget = self.gateway.budget
         self.prices = self.gateway.prices

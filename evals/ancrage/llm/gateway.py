@@ -73,10 +73,12 @@ class Gateway:
         cache: Cache | None = None,
         budget: Budget | None = None,
         prices: Prices | None = None,
+        transport: "httpx2.AsyncBaseTransport | None" = None,
     ) -> None:
         """
         Args:
             concurrency: the most calls under way to one endpoint.
+            transport: what carries requests instead of the network.
 
         Raises:
             UsageError: ``concurrency`` is less than 1.
@@ -90,6 +92,7 @@ class Gateway:
         self.counts: Counter[str] = Counter()
         """``calls`` (tries included), ``cached``, ``retries``, ``rate_limited``, ``failed``, and
         ``lost``: tries without an answer that the server may bill."""
+        self._transport = transport
         self._http: httpx2.AsyncClient | None = None
         self._limiters: dict[str, Limiter] = {}
         self._said: dict[str, float] = {}
@@ -238,7 +241,9 @@ class Gateway:
 
             limits = httpx2.Limits(max_keepalive_connections=self.concurrency)
             try:
-                self._http = httpx2.AsyncClient(limits=limits, timeout=None, follow_redirects=True)
+                self._http = httpx2.AsyncClient(
+                    limits=limits, timeout=None, follow_redirects=True, transport=self._transport
+                )
             except (ImportError, ValueError) as error:  # a proxy that cannot be used
                 raise UsageError(f"no connection to models can be made: {told(error)}") from None
         return self._http

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 
-from ancrage.prove.model import Draft, Kind, harmless
+from ancrage.prove.model import OTHER_SHAPES, Draft, Kind, harmless
 from ancrage.prove.words import lexicon, swapped
 
 
@@ -24,7 +24,7 @@ def _whole(name: str, words: str, change: Callable[[str], str]) -> Kind:
     def plant(draft: Draft, chance: random.Random) -> Draft | None:
         return replace(draft, whole=change)
 
-    return Kind(name, plant, (), words)
+    return Kind(name, plant, (), words, needs_quotes=False)
 
 
 def _words(name: str, words: str, change: Callable[[str], str]) -> Kind:
@@ -47,17 +47,23 @@ def _cites(name: str, words: str, change: Callable[[str], str]) -> Kind:
     return Kind(name, plant, (), words)
 
 
-@harmless
-def nothing(draft: Draft, chance: random.Random) -> Draft | None:
-    """The shape alone."""
+def _nothing(draft: Draft, chance: random.Random) -> Draft | None:
     return draft
 
 
-@harmless
-def greeting_and_sign_off(draft: Draft, chance: random.Random) -> Draft | None:
-    """A greeting before, a polite close after."""
+def _greeting(draft: Draft, chance: random.Random) -> Draft | None:
     words = lexicon(draft.language)
     return replace(draft, before=words["greeting"], after=words["sign_off"])
+
+
+def _figures(draft: Draft, chance: random.Random) -> Draft | None:
+    """Decimal commas as points, points as commas: ``17,3 %`` and ``17.3%``."""
+    text = draft.own_words()
+    found = list(re.finditer(r"(?<![\d.,])(\d{1,3})([.,])(\d\d?)(?=\s?%)", text))
+    if not found:
+        return None
+    at = chance.choice(found)
+    return draft.replaced(at.start(2), at.end(2), "," if at[2] == "." else ".")
 
 
 @harmless
@@ -142,8 +148,9 @@ def _non_breaking(text: str) -> str:
 
 
 HARMLESS: tuple[Kind, ...] = (
-    nothing,
-    greeting_and_sign_off,
+    Kind("nothing", _nothing, (), "The shape alone.", needs_quotes=False),
+    Kind("greeting_and_sign_off", _greeting, (), "A greeting, a polite close.", needs_quotes=False),
+    Kind("decimals", _figures, (), "A decimal comma as a point, or back.", OTHER_SHAPES, False),
     last_sentence_left_out,
     _bracket("bracket_clarifies", "A pronoun resolved in brackets.", "clarified"),
     _bracket("bracket_adapts", "Another person or tense in brackets.", "adapted"),

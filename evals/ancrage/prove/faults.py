@@ -110,6 +110,12 @@ def citation_removed(draft: Draft, chance: random.Random) -> Draft | None:
     return draft.with_unit(chance.choice(long), cite=None) if long else None
 
 
+def _line_of(draft: Draft, at: int) -> str:
+    """The line that the bracket of a unit stands in, in the answer as it was."""
+    start = draft.places[at].cite[0]
+    return draft.text[draft.text.rfind("\n", 0, start) + 1 :].lstrip()
+
+
 def _malformed(
     name: str, words: str, pattern: str, becomes: str, not_in: tuple[str, ...] = ()
 ) -> Kind:
@@ -117,6 +123,8 @@ def _malformed(
         at = _any_unit(draft, chance)
         cite = draft.units[at].cite
         if cite is None or len(draft.units[at].words.split()) < SENTENCE:
+            return None
+        if not_in and _line_of(draft, at).startswith(("|", ">", "[^")):
             return None
         broken, count = re.subn(pattern, becomes, cite, count=1)
         return draft.with_unit(at, cite=broken) if count and broken != cite else None

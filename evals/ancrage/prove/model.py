@@ -1,11 +1,12 @@
 """What is planted, and where: an answer taken apart at its quotes, and kinds of changes to it."""
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
-from ancrage.domain import Case, FailureMode
+from ancrage.domain import Case, FailureMode, OutputState
 from ancrage.studies import IndexedStudy
 
 
@@ -53,6 +54,8 @@ class Draft:
     after: str = ""
     whole: Callable[[str], str] | None = None
     """What is done to the whole text at the end, such as another kind of spaces."""
+    raised: frozenset[str] = frozenset()
+    """Modes that find something in the answer as it was, where a person calls it clean."""
 
     def with_unit(self, at: int, **changes: Any) -> Self:
         """The draft with one unit changed."""
@@ -65,9 +68,44 @@ class Draft:
         found = self.source.message(unit.message)
         return found.text if found else ""
 
+    def own_words(self) -> str:
+        """The answer with its quotes, brackets and code blanked out, at the same offsets."""
+        spans = [match.span() for match in _NOT_OWN.finditer(self.text)]
+        for place in self.places:
+            spans += [place.quote, place.cite]
+        text = self.text
+        for start, end in spans:
+            text = text[:start] + " " * (end - start) + text[end:]
+        return text
+
+    def replaced(self, start: int, end: int, words: str) -> Self:
+        """The draft that says ``words`` in the place of ``text[start:end]``, outside its quotes."""
+        return self.rewritten(self.text[:start] + words + self.text[end:])
+
+    def rewritten(self, text: str) -> Self:
+        """The draft with another text altogether, written as it is."""
+        return replace(self, text=text, units=(), places=())
+
+
+_NOT_OWN = re.compile(r"\[[^\]\n]*\]|«[^»]*»|“[^”]*”|\"[^\"\n]*\"|`[^`]*`|(?m:^>.*$|^\s*\d+[.)]\s)")
+
+OTHER_SHAPES = (
+    "sentences",
+    "bullets",
+    "bullets_first",
+    "bold_first",
+    "numbered",
+    "table",
+    "block_quotes",
+    "footnotes",
+)
+"""The shapes that an answer is written in besides its own."""
 
 Plant = Callable[[Draft, random.Random], Draft | None]
 """Gives the changed draft; None where the change does not apply to it."""
+
+
+Claimant = Literal["code", "models", "nobody"]
 
 
 @dataclass(frozen=True)
@@ -81,6 +119,11 @@ class Kind:
     definition: str = ""
     not_in: tuple[str, ...] = ()
     """Shapes in which the change is no fault, such as ids without brackets in a table."""
+    needs_quotes: bool = True
+    """Whether it is planted in quotes; if not, also in answers that quote nobody, as they are."""
+    claimed_by: Claimant = "code"
+    """Who says that it finds this. What is not found where its claimant does not look counts as
+    *not claimed*, which no floor holds against anybody."""
 
     @property
     def is_fault(self) -> bool:
@@ -88,25 +131,34 @@ class Kind:
         return bool(self.modes)
 
 
-def fault(*modes: str) -> Callable[[Plant], Kind]:
-    """Declare the decorated function as a kind of fault that one of ``modes`` must find."""
+def fault(
+    *modes: str, needs_quotes: bool = True, claimed_by: Claimant = "code"
+) -> Callable[[Plant], Kind]:
+    """Declare the decorated function as a kind of fault that one of ``modes`` must find.
+
+    A mode is that of an evaluator, or a state that an answer ends in (``empty``, ``truncated``).
+    """
 
     def declare(plant: Plant) -> Kind:
-        return _kind(plant, modes)
+        name, definition = _described(plant)
+        kind = Kind(name, plant, modes, definition, (), needs_quotes, claimed_by)
+        return kind if needs_quotes else replace(kind, not_in=OTHER_SHAPES)
 
     return declare
 
 
 def harmless(plant: Plant) -> Kind:
     """Declare the decorated function as an edit that must raise nothing."""
-    return _kind(plant, ())
+    name, definition = _described(plant)
+    return Kind(name, plant, (), definition)
 
 
-def _kind(plant: Plant, modes: tuple[str, ...]) -> Kind:
+def _described(plant: Plant) -> tuple[str, str]:
     name = getattr(plant, "__name__", "kind").strip("_")
-    return Kind(name, plant, modes, " ".join((plant.__doc__ or "").split()))
+    return name, " ".join((plant.__doc__ or "").split())
 
 
-def known(modes: tuple[FailureMode, ...], kind: Kind) -> bool:
-    """Whether the evaluators own a mode that can find ``kind``."""
-    return not kind.is_fault or bool({mode.name for mode in modes} & set(kind.modes))
+def known(modes: Iterable[FailureMode], kind: Kind) -> bool:
+    """Whether the evaluators, or the run itself, own a mode that can find ``kind``."""
+    names = {mode.name for mode in modes} | set(OutputState)
+    return not kind.is_fault or kind.claimed_by == "nobody" or bool(names & set(kind.modes))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from ancrage.files import write_atomic
 from ancrage.prove.model import Kind
+from ancrage.prove.replays import WorldTrial
 from ancrage.prove.shapes import write
 from ancrage.prove.summary import Row, pick
-from ancrage.prove.terminal import share
+from ancrage.prove.terminal import EDIT_COLUMNS, FAULT_COLUMNS, columns, share, world_rows
 from ancrage.prove.trial import Trial, Wrong
 
 
@@ -19,22 +20,24 @@ def write_html(
     wrongs: Sequence[Wrong],
 ) -> None:
     """Write the page to ``path``: kinds by shapes, kinds by modes, and the smallest inputs."""
-    from ancrage.report import page
-
     shapes = list(dict.fromkeys(cell.shape for cell in trial.cells))
-    modes = sorted({mode for cell in trial.cells for mode in cell.found})
-    text = page.stream(
-        "ancrage.prove",
+    _write(
+        path,
         "prove.html.j2",
-        {"share": share, "plain": plain},
         trial=trial,
         rows=rows,
         shapes=shapes,
-        modes=modes,
+        modes=sorted({mode for cell in trial.cells for mode in cell.found}),
         cells={(kind.name, shape): pick(trial, kind, shape) for kind in kinds for shape in shapes},
         wrongs=[(wrong, write(wrong.draft, wrong.shape), sources(wrong)) for wrong in wrongs],
     )
-    write_atomic(path, text, private=True)
+
+
+def _write(path: Path, template: str, **values: object) -> None:
+    from ancrage.report import page
+
+    names = {"share": share, "plain": plain}
+    write_atomic(path, page.stream("ancrage.prove", template, names, **values), private=True)
 
 
 def plain(name: str) -> str:
@@ -51,19 +54,34 @@ def markdown(trial: Trial, rows: Sequence[Row], shapes: Sequence[Row]) -> Iterat
     """The tables, line by line."""
     yield f"{trial.hosts} clean answers of {trial.answers}, each planted many times over."
     yield ""
-    yield "| fault | found | by the right mode | by another | missed | unscored |"
-    yield "|---|---|---|---|---|---|"
-    for row in (row for row in rows if row.is_fault):
-        counts = f"{row.right} | {row.other} | {row.missed} | {row.unscored}"
-        yield f"| `{row.name}` {row.definition} | {share(row)} | {counts} |"
-    yield ""
-    yield "| harmless edit | left alone | false alarms |"
-    yield "|---|---|---|"
-    for row in (row for row in rows if not row.is_fault):
-        yield f"| `{row.name}` {row.definition} | {share(row)} | {row.other} |"
-    yield ""
+    for heading, good, known, some in (
+        ("fault", "found", FAULT_COLUMNS, [row for row in rows if row.is_fault]),
+        ("harmless edit", "left alone", EDIT_COLUMNS, [row for row in rows if not row.is_fault]),
+    ):
+        shown = columns(some, known)
+        yield f"| {heading} | {good} | {' | '.join(shown)} |"
+        yield f"|---|---|{'---|' * len(shown)}"
+        for row in some:
+            counts = " | ".join(str(getattr(row, name)) for name in shown.values())
+            yield f"| `{row.name}` {row.definition} | {share(row)} | {counts} |"
+        yield ""
     yield "| shape | faults found | harmless left alone |"
     yield "|---|---|---|"
     shares = {(row.name, row.is_fault): share(row) for row in shapes}
     for name in dict.fromkeys(row.name for row in shapes):
         yield f"| {name} | {shares.get((name, True), '–')} | {shares.get((name, False), '–')} |"
+
+
+def write_world(path: Path, trial: WorldTrial) -> None:
+    """Write the matrix of the world's faults to ``path`` as one HTML page."""
+    _write(path, "world.html.j2", trial=trial, rows=list(world_rows(trial)))
+
+
+def world_markdown(trial: WorldTrial) -> Iterator[str]:
+    """The matrix of the world's faults, line by line."""
+    yield f"{trial.clean} of {trial.tried} cases replay as they were recorded."
+    yield ""
+    yield "| fault of the world | must be said by | said by | cases | |"
+    yield "|---|---|---|---|---|"
+    for name, definition, *cells in world_rows(trial):
+        yield f"| `{name}` {definition} | {' | '.join(cells)} |"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from ancrage.prove.model import Draft, Kind, fault
-from ancrage.prove.words import lexicon, swapped
+from ancrage.prove.words import LANGUAGES, lexicon, swapped
 
 Edit = Callable[[str, str, random.Random], str | None]
 """Other words for the words of a quote in a language; None where it does not apply."""
@@ -80,7 +80,10 @@ def _dropped_word(words: str, language: str, chance: random.Random) -> str | Non
 
 def _swapped_words(words: str, language: str, chance: random.Random) -> str | None:
     parts = words.split(" ")
-    differing = (first.casefold() != second.casefold() for first, second in pairwise(parts))
+    differing = (
+        first and second and first.casefold() != second.casefold()
+        for first, second in pairwise(parts)
+    )
     places = [at for at, differs in enumerate(differing) if differs and at]
     if len(parts) < SHORTEST + 1 or not places:
         return None
@@ -147,13 +150,17 @@ def stitched(draft: Draft, chance: random.Random) -> Draft | None:
     return None if _stands(words, draft, at) else draft.with_unit(at, words=words)
 
 
+_CONCEDES = r"(?<!even )(?<!même )"
+"""Who says « even if » concedes and conditions nothing."""
+
+
 @fault("distorted_quote", "non_verbatim_quote")
 def cut_that_turns(draft: Draft, chance: random.Random) -> Draft | None:
     """A quote that begins after the words which deny, doubt or condition it."""
     for at, unit in enumerate(draft.units):
         text = draft.message_text(unit)
         for denial in lexicon(draft.language)["denials"]:
-            found = re.search(rf"(?<!\w){re.escape(denial)}", text, re.IGNORECASE)
+            found = re.search(rf"(?<!\w){_CONCEDES}{re.escape(denial)}", text, re.IGNORECASE)
             if not found:
                 continue
             rest = re.split(r"[.!?;\n]", text[found.end() :])[0].strip()
@@ -166,7 +173,9 @@ def cut_that_turns(draft: Draft, chance: random.Random) -> Draft | None:
 def negation_cut_out(draft: Draft, chance: random.Random) -> Draft | None:
     """A marked cut that leaves the negation out."""
     for at, unit in enumerate(draft.units):
-        found = re.search(r" (pas|not|jamais|never|n[o’']t) (?=\w+ \w+)", unit.words)
+        found = re.search(
+            r" (pas|not|jamais|never|n[o’']t) (?!only|seulement)(?=\w+ \w+)", unit.words
+        )
         if found and found.start() > 12 and len(unit.words) - found.end() > 12:
             new = f"{unit.words[: found.start()]} […] {unit.words[found.end() :]}"
             return draft.with_unit(at, words=new)
@@ -189,14 +198,19 @@ def bracket_that_turns(draft: Draft, chance: random.Random) -> Draft | None:
 
 @fault("distorted_quote", "non_verbatim_quote")
 def bracket_of_other_words(draft: Draft, chance: random.Random) -> Draft | None:
-    """A word of six letters or more replaced, in brackets, by any other of another message."""
-    others = chance.choice(draft.source.study.messages).text
-    long = re.findall(r"(?<= )[a-zà-ÿ]{6,}(?= )", others)
+    """A word of six letters or more that points to nothing, replaced in brackets by any other."""
+    general = {word for language in LANGUAGES for word in lexicon(language)["general"]}
+
+    def long(text: str) -> list[re.Match[str]]:
+        found = re.finditer(r"(?<= )[a-zà-ÿ]{6,}(?= )", text)
+        return [word for word in found if word.group() not in general]
+
+    new_words = [word.group() for word in long(chance.choice(draft.source.study.messages).text)]
     for at, unit in enumerate(draft.units):
-        found = list(re.finditer(r"(?<= )[a-zà-ÿ]{6,}(?= )", unit.words))
-        if len(unit.words.split()) < 6 or not (found and long):
+        found = long(unit.words)
+        if len(unit.words.split()) < 6 or not (found and new_words):
             continue
-        old, new = chance.choice(found), chance.choice(long)
+        old, new = chance.choice(found), chance.choice(new_words)
         if new[:4] != old.group()[:4]:
             words = f"{unit.words[: old.start()]}[{new}]{unit.words[old.end() :]}"
             return draft.with_unit(at, words=words)

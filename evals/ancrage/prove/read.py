@@ -4,22 +4,21 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ancrage.citations import QuotedPassage
-from ancrage.domain import Case, Output
+from ancrage.domain import Case, Output, Study
+from ancrage.ids import IdPolicy
 from ancrage.prove.model import Draft, Unit, UnitPlace
 from ancrage.quotes.language import detect
-from ancrage.studies import Studies
+from ancrage.studies import IndexedStudy, Studies
 
 
-def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
-    """The draft of an answer; None when it quotes no message in a way that can be taken apart.
+def read_draft(studies: Studies, case: Case, output: Output) -> Draft:
+    """The draft of an answer.
 
     A unit is a quote in marks of one line with one bracket of its own that cites one message, as
-    its respondent's.
+    its respondent's; without a study there is none.
     """
     subject = studies.subject(case, output)
-    source = subject.source
-    if source is None:
-        return None
+    source = subject.source or IndexedStudy(Study(id=case.study_id or "none"), IdPolicy())
     quotes = subject.citations.quotes
     users = Counter((own.start, own.end) for quote in quotes for own in quote.citations)
     units, places = [], []
@@ -36,8 +35,6 @@ def read_draft(studies: Studies, case: Case, output: Output) -> Draft | None:
             Unit(quote.text, message.id, message.respondent_id, citation[2], (opening, closing))
         )
         places.append(UnitPlace((quote.start, quote.end), citation[:2]))
-    if not units:
-        return None
     language = detect(subject.text, ("fr", "en")) or source.study.language or "en"
     return Draft(case, source, subject.text, tuple(units), tuple(places), language)
 

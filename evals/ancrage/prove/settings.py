@@ -4,7 +4,7 @@ from ancrage.config import Config
 from ancrage.domain import Frozen
 from ancrage.errors import UsageError
 from ancrage.plugins import installed, load_module
-from ancrage.prove import edits, faults, quotes
+from ancrage.prove import answers, edits, faults, quotes
 from ancrage.prove.model import Kind
 
 
@@ -41,7 +41,10 @@ def load_kinds(settings: ProveSettings, names: str = "") -> list[Kind]:
     Raises:
         UsageError: a module cannot be imported, two kinds share a name, or a name is not known.
     """
-    kinds = {kind.name: kind for kind in (*faults.FAULTS, *quotes.FAULTS, *edits.HARMLESS)}
+    kinds = {
+        kind.name: kind
+        for kind in (*faults.FAULTS, *quotes.FAULTS, *answers.FAULTS, *edits.HARMLESS)
+    }
     places = [(name, "[prove] modules") for name in settings.modules]
     places += [
         (entry.module, f"entry point {name!r} of ancrage.faults")

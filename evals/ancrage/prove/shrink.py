@@ -5,43 +5,39 @@ Delta debugging over the units, then over the words of each quote and its messag
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ancrage.evaluator import Evaluator
 from ancrage.prove.model import Draft, Unit
 from ancrage.prove.shapes import write
-from ancrage.prove.trial import Wrong, judge, plant, planted_case, raised_modes, unscored_modes
-from ancrage.runs import evaluate, recorded
-from ancrage.studies import Studies
+from ancrage.prove.trial import Look, Wrong, plant
 
 STEPS = 200
 """Tries after which what has been reached is good enough."""
 
 
-def shrink(wrong: Wrong, studies: Studies, evaluators: Sequence[Evaluator]) -> Wrong:
+def shrink(wrong: Wrong, look: Look) -> Wrong:
     """The smallest input found that goes wrong in the same way."""
-    result = _result(wrong, wrong.host, studies, evaluators)
+    result = _result(wrong, wrong.host, look)
     current, steps = wrong.host, 0
     moved = True
     while moved and steps < STEPS:
         moved = False
-        for smaller in _smaller(current, wrong.shape):
+        for smaller in _smaller(current, wrong.shape, wrong.kind.needs_quotes):
             steps += 1
-            if _result(wrong, smaller, studies, evaluators) == result:
+            if _result(wrong, smaller, look) == result:
                 current, moved = smaller, True
                 break
     return replace(wrong, host=current)
 
 
-def smallest(
-    wrongs: Sequence[Wrong], studies: Studies, evaluators: Sequence[Evaluator], most: int = 10
-) -> list[Wrong]:
+def smallest(wrongs: Sequence[Wrong], look: Look, most: int = 10) -> list[Wrong]:
     """One shrunk input for each kind that went wrong, the smallest first, at most ``most``."""
     by_kind: dict[str, Wrong] = {}
     for wrong in sorted(wrongs, key=_size):
         by_kind.setdefault(wrong.kind.name, wrong)
-    shrunk = [shrink(wrong, studies, evaluators) for wrong in list(by_kind.values())[:most]]
+    shrunk = [shrink(wrong, look) for wrong in list(by_kind.values())[:most]]
     return sorted(shrunk, key=_size)
 
 
@@ -49,7 +45,7 @@ def _size(wrong: Wrong) -> int:
     return len(write(wrong.draft, wrong.shape))
 
 
-def _smaller(draft: Draft, shape: str) -> Iterator[Draft]:
+def _smaller(draft: Draft, shape: str, needs_quotes: bool) -> Iterator[Draft]:
     """Drafts with something left out, the largest parts first."""
     if draft.before or draft.after:
         yield replace(draft, before="", after="")
@@ -61,6 +57,10 @@ def _smaller(draft: Draft, shape: str) -> Iterator[Draft]:
                     units=draft.units[:at] + draft.units[at + 1 :],
                     places=draft.places[:at] + draft.places[at + 1 :],
                 )
+    if not needs_quotes and shape == "as_is":
+        for sentence in re.findall(r"[^.!?\n]+[.!?\n]*\s*", draft.text):
+            yield draft.rewritten(draft.text.replace(sentence, "", 1))
+        return
     for at, unit in enumerate(draft.units):
         for words in _fewer(unit):
             yield draft.with_unit(at, words=words)
@@ -74,16 +74,10 @@ def _fewer(unit: Unit) -> Iterator[str]:
             yield " ".join(parts[:-size])
 
 
-def _result(
-    wrong: Wrong, host: Draft, studies: Studies, evaluators: Sequence[Evaluator]
-) -> tuple[str, tuple[str, ...]] | None:
+def _result(wrong: Wrong, host: Draft, look: Look) -> tuple[str, frozenset[str]] | None:
     """What comes of the change planted in ``host``; None where it does not apply any more."""
     draft = plant(wrong.kind, host, wrong.seed)
-
-    async def look(draft: Draft) -> tuple[str, tuple[str, ...]]:
-        case = planted_case(draft, wrong.shape)
-        scored = await evaluate(studies.subject(case, await recorded(case)), evaluators)
-        raised = raised_modes(scored)
-        return judge(wrong.kind, raised, unscored_modes(scored)), tuple(sorted(raised))
-
-    return asyncio.run(look(draft)) if draft else None
+    if draft is None:
+        return None
+    seen = asyncio.run(look(wrong.kind, host, draft, wrong.shape))
+    return seen.result, seen.raised

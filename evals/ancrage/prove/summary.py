@@ -21,6 +21,8 @@ class Row(Frozen):
     other: int
     missed: int
     unscored: int
+    not_claimed: int
+    by_judges: int
     by_mode: dict[str, int] = {}
     floor: float | None = None
 
@@ -41,8 +43,9 @@ class Row(Frozen):
 
     @property
     def falls_short(self) -> bool:
-        """Whether the rate is below the floor of the kind."""
-        return self.floor is not None and self.rate < self.floor
+        """Whether what is claimed to be found is found too rarely for the floor of the kind."""
+        claimed = self.tried - self.not_claimed
+        return self.floor is not None and claimed > 0 and self.good / claimed < self.floor
 
 
 def by_kind(trial: Trial, kinds: Sequence[Kind], settings: ProveSettings) -> list[Row]:
@@ -78,6 +81,9 @@ def pick(trial: Trial, kind: Kind, shape: str) -> Row | None:
     return _row(kind.name, kind.is_fault, cells) if cells else None
 
 
+_COUNTS = ("tried", "right", "other", "missed", "unscored", "not_claimed", "by_judges")
+
+
 def _row(
     name: str,
     is_fault: bool,
@@ -92,11 +98,7 @@ def _row(
         name=name,
         is_fault=is_fault,
         definition=definition,
-        tried=sum(cell.tried for cell in cells),
-        right=sum(cell.right for cell in cells),
-        other=sum(cell.other for cell in cells),
-        missed=sum(cell.missed for cell in cells),
-        unscored=sum(cell.unscored for cell in cells),
+        **{name: sum(getattr(cell, name) for cell in cells) for name in _COUNTS},
         by_mode=dict(by_mode),
         floor=floor,
     )

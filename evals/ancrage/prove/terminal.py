@@ -1,22 +1,21 @@
 """What ``prove`` prints."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ancrage.prove.replays import WorldTrial
 from ancrage.prove.summary import Row
 from ancrage.prove.trial import Trial
 
 
 def overview(trial: Trial, kinds: Sequence[Row], shapes: Sequence[Row]) -> Iterator[RenderableType]:
     """The tables of faults, of harmless edits, and of shapes, and what could not be tried."""
-    yield Text(
-        f"{trial.hosts} of {trial.answers} answers are clean, quote a message, and were planted in."
-    )
-    yield _faults([row for row in kinds if row.is_fault])
-    yield _harmless([row for row in kinds if not row.is_fault])
+    yield Text(f"{trial.hosts} of {trial.answers} answers are clean and were planted in.")
+    yield _kinds([row for row in kinds if row.is_fault], "Fault", FAULT_COLUMNS)
+    yield _kinds([row for row in kinds if not row.is_fault], "Harmless edit", EDIT_COLUMNS)
     yield _shapes(shapes)
     if trial.not_applied:
         yield Text(f"No answer could take: {', '.join(trial.not_applied)}.")
@@ -30,29 +29,38 @@ def share(row: Row) -> str:
     return f"{row.good}/{row.tried} = {100 * row.rate:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def _faults(rows: Sequence[Row]) -> Table:
-    table = Table("Fault", box=None, pad_edge=False)
-    for heading in ("Found", "right mode", "another", "missed", "unscored"):
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(
-            Text(row.name, "bold red" if row.falls_short else ""),
-            share(row),
-            str(row.right),
-            str(row.other),
-            str(row.missed),
-            str(row.unscored),
-        )
-    return table
+FAULT_COLUMNS = {
+    "right mode": "right",
+    "another": "other",
+    "judges alone": "by_judges",
+    "missed": "missed",
+    "unscored": "unscored",
+    "not claimed": "not_claimed",
+}
+"""The columns of the table of faults, and which count of a row each shows."""
+EDIT_COLUMNS = {"false alarms": "other", "judges alone": "by_judges"}
 
 
-def _harmless(rows: Sequence[Row]) -> Table:
-    table = Table("Harmless edit", box=None, pad_edge=False)
-    for heading in ("Left alone", "false alarms"):
+def columns(rows: Sequence[Row], known: Mapping[str, str]) -> dict[str, str]:
+    """``known`` without the columns that hold nothing but zeros, what went wrong aside."""
+    return {
+        title: name
+        for title, name in known.items()
+        if title in ("missed", "false alarms") or any(getattr(row, name) for row in rows)
+    }
+
+
+def _kinds(rows: Sequence[Row], what: str, known: Mapping[str, str]) -> Table:
+    shown = columns(rows, known)
+    table = Table(what, box=None, pad_edge=False)
+    found = "Found" if known is FAULT_COLUMNS else "Left alone"
+    table.add_column(found, justify="right", no_wrap=True)
+    for heading in shown:
         table.add_column(heading, justify="right")
     for row in rows:
         style = "bold red" if row.falls_short else ""
-        table.add_row(Text(row.name, style), share(row), str(row.other))
+        counts = (str(getattr(row, name)) for name in shown.values())
+        table.add_row(Text(row.name, style), share(row), *counts)
     return table
 
 
@@ -64,3 +72,29 @@ def _shapes(rows: Sequence[Row]) -> Table:
     for name in dict.fromkeys(row.name for row in rows):
         table.add_row(name, shares.get((name, True), "–"), shares.get((name, False), "–"))
     return table
+
+
+WORLD_COLUMNS = ("Fault of the world", "Must be said by", "Said by", "Cases", "")
+
+
+def world_rows(trial: WorldTrial) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """Name, definition, what must say it, what did, of how many cases, and the verdict."""
+    for one in trial.outcomes:
+        said = ", ".join(f"{sign} ({n})" for sign, n in one.signs.items()) or "nothing"
+        verdict = "said" if one.said else "UNSAID" if one.claimed else "not claimed"
+        if not one.expected:
+            verdict = "left alone" if one.said else "FALSE ALARM"
+        if not one.cases:
+            verdict = "no case can take it"
+        expected = one.expected or "nothing"
+        expected = expected if one.claimed else "nobody"
+        yield one.name, one.definition, expected, said, str(one.cases), verdict
+
+
+def world(trial: WorldTrial) -> Iterator[RenderableType]:
+    """The matrix of the world's faults."""
+    yield Text(f"{trial.clean} of {trial.tried} cases replay as they were recorded.")
+    table = Table(*WORLD_COLUMNS, box=None, pad_edge=False)
+    for name, _, *cells, verdict in world_rows(trial):
+        table.add_row(name, *cells, Text(verdict, "bold red" if verdict.isupper() else ""))
+    yield table

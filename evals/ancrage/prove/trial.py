@@ -4,14 +4,24 @@ import asyncio
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ancrage.domain import Answer, Case, Frozen, OutputState, Scored, ScoreState
+from ancrage.calibration.labels import Label, hash_of
+from ancrage.domain import (
+    Answer,
+    Case,
+    FailureMode,
+    Frozen,
+    OutputState,
+    Scored,
+    ScoreState,
+)
 from ancrage.evaluator import Evaluator
 from ancrage.prove.model import Draft, Kind, known
 from ancrage.prove.read import read_draft
 from ancrage.prove.shapes import SHAPES, write
 from ancrage.runs import evaluate, recorded
+from ancrage.runs.scoring import release
 from ancrage.snapshot import Snapshot
 from ancrage.studies import Studies
 
@@ -20,7 +30,7 @@ PER_CELL = 6
 
 
 class Cell(Frozen):
-    """One kind in one shape and language: ``tried == right + other + missed + unscored``.
+    """One kind in one shape and language; the five counts that follow ``tried`` add up to it.
 
     For a harmless kind ``right`` counts the answers that stay clean, ``other`` false alarms.
     """
@@ -36,8 +46,41 @@ class Cell(Frozen):
     missed: int = 0
     unscored: int = 0
     """The mode could not tell: neither found nor missed."""
+    not_claimed: int = 0
+    """Not found, and nobody who looked says that they find it."""
+    by_judges: int = 0
+    """Of those found (or false alarms), the ones that a judge raised and no code."""
     found: dict[str, int] = {}
-    """By mode, the answers in which it found something."""
+    """By mode, the answers in which it found something that the host did not have."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Who looks at what is planted."""
+
+    checks: Sequence[Evaluator]
+    """Look at every answer."""
+    scorers: Sequence[Evaluator] = ()
+    """Look at the kinds that are not planted in quotes."""
+    judges: Sequence[Evaluator] = ()
+    """Look at every answer, beside what they say of the clean one."""
+
+    @property
+    def code(self) -> tuple[Evaluator, ...]:
+        """Those that call no model."""
+        everybody = (*self.checks, *self.scorers, *self.judges)
+        return tuple(one for one in everybody if not getattr(one, "tiers", None))
+
+    @property
+    def models(self) -> bool:
+        """Whether somebody calls a model."""
+        return len(self.code) < len(self.checks) + len(self.scorers) + len(self.judges)
+
+    @property
+    def modes(self) -> tuple[FailureMode, ...]:
+        """All modes that somebody owns."""
+        everybody = (*self.checks, *self.scorers, *self.judges)
+        return tuple(mode for evaluator in everybody for mode in evaluator.modes)
 
 
 @dataclass(frozen=True)
@@ -60,6 +103,8 @@ class Wrong:
 
 def plant(kind: Kind, host: Draft, seed: str) -> Draft | None:
     """The host with the change; the same for one seed. None where it does not apply."""
+    if kind.needs_quotes and not host.units:
+        return None
     return kind.plant(host, random.Random(f"{seed}:{host.case.id}"))  # noqa: S311  a sample
 
 
@@ -89,16 +134,28 @@ class _Tally:
     )
     wrong: list[Wrong] = field(default_factory=list)
 
-    def add(self, kind: Kind, shape: str, language: str, result: str, raised: set[str]) -> None:
+    def add(self, kind: Kind, shape: str, language: str, seen: "Seen") -> None:
         cell = kind.name, shape, language
-        self.counts[cell].update(("tried", result))
-        self.found[cell].update(raised)
+        self.counts[cell].update(("tried", seen.result))
+        if seen.raised and not seen.by_code:
+            self.counts[cell]["by_judges"] += 1
+        self.found[cell].update(seen.raised)
 
 
 def find_hosts(
-    snapshot: Snapshot, studies: Studies, evaluators: Sequence[Evaluator]
+    snapshot: Snapshot,
+    studies: Studies,
+    evaluators: Sequence[Evaluator],
+    labels: Iterable[Label] = (),
 ) -> tuple[list[Draft], int]:
-    """The answers that quote and that all find clean; and how many answers there are."""
+    """The answers that are clean, by all ``evaluators`` or by a person; and how many there are.
+
+    A person's word on a mode goes before the evaluators': who says that an answer has a defect
+    rules it out, who says that it has not overrules what was found.
+    """
+    said: dict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        said[label.case_id].append(label)
 
     async def find() -> tuple[list[Draft], int]:
         found, answers = [], 0
@@ -107,9 +164,16 @@ def find_hosts(
             if output.state is not OutputState.OK:
                 continue
             answers += 1
-            scored = await evaluate(studies.subject(case, output), evaluators)
-            if not raised_modes(scored) and (draft := read_draft(studies, case, output)):
-                found.append(draft)
+            own = [
+                label
+                for label in said[case.id]
+                if label.answer_hash in (None, hash_of(output)) and label.label is not None
+            ]
+            raised = raised_modes(await evaluate(studies.subject(case, output), evaluators))
+            denied = {label.mode for label in own if not label.label}
+            if raised <= denied and all(not label.label for label in own):
+                draft = read_draft(studies, case, output)
+                found.append(replace(draft, raised=frozenset(raised)))
         return found, answers
 
     return asyncio.run(find())
@@ -119,7 +183,7 @@ def run_trial(
     hosts: Sequence[Draft],
     answers: int,
     studies: Studies,
-    evaluators: Sequence[Evaluator],
+    panel: Panel,
     kinds: Iterable[Kind],
     *,
     shapes: Sequence[str] = tuple(SHAPES),
@@ -128,25 +192,25 @@ def run_trial(
     progress: Callable[[], None] = lambda: None,
 ) -> Trial:
     """Plant each kind in ``per_cell`` hosts for each shape and language; the same for one seed."""
-    modes = tuple(mode for evaluator in evaluators for mode in evaluator.modes)
     all_kinds = list(kinds)
-    owned = [kind for kind in all_kinds if known(modes, kind)]
+    owned = [kind for kind in all_kinds if known(panel.modes, kind)]
     tally = _Tally()
+    look = Look(panel, studies)
 
     async def work() -> None:
         for kind in owned:
             for shape in shapes:
-                if shape in kind.not_in:
-                    continue
-                cell_seed = f"{seed}:{kind.name}:{shape}"
-                for host, draft in _planted(kind, hosts, per_cell, cell_seed):
-                    case = planted_case(draft, shape)
-                    result, raised = await _score(kind, case, studies, evaluators)
-                    tally.add(kind, shape, draft.language, result, raised)
-                    if result == "missed" or (result == "other" and not kind.is_fault):
-                        found = tuple(sorted(raised))
+                chosen = list(planted(kind, hosts, shape, per_cell, seed))
+                seen = await asyncio.gather(
+                    *(look(kind, host, draft, shape) for host, draft, _ in chosen)
+                )
+                for (host, draft, cell_seed), one in zip(chosen, seen, strict=True):
+                    tally.add(kind, shape, draft.language, one)
+                    if one.result == "missed" or (one.result == "other" and not kind.is_fault):
+                        found = tuple(sorted(one.raised))
                         tally.wrong.append(Wrong(kind, shape, host, cell_seed, found))
                 progress()
+        await release([*panel.scorers, *panel.judges])
 
     asyncio.run(work())
     cells = tuple(
@@ -170,26 +234,77 @@ def run_trial(
     )
 
 
-def _planted(
-    kind: Kind, hosts: Sequence[Draft], per_cell: int, seed: str
-) -> Iterator[tuple[Draft, Draft]]:
-    chance = random.Random(seed)  # noqa: S311  a sample, not a secret
+def planted(
+    kind: Kind, hosts: Sequence[Draft], shape: str, per_cell: int, seed: int
+) -> Iterator[tuple[Draft, Draft, str]]:
+    """Hosts, what was planted in each, and the seed that plants it again."""
+    if shape in kind.not_in:
+        return
+    own_seed = f"{seed}:{kind.name}:{shape}"
+    chance = random.Random(own_seed)  # noqa: S311  a sample, not a secret
     left: dict[str, int] = {}
     for host in chance.sample(hosts, len(hosts)):
+        if not host.units and shape != "as_is":
+            continue
         if left.setdefault(host.language, per_cell) == 0:
             continue
-        planted = plant(kind, host, seed)
-        if planted is not None:
+        draft = plant(kind, host, own_seed)
+        if draft is not None:
             left[host.language] -= 1
-            yield host, planted
+            yield host, draft, own_seed
 
 
-async def _score(
-    kind: Kind, case: Case, studies: Studies, evaluators: Sequence[Evaluator]
-) -> tuple[str, set[str]]:
-    scored = await evaluate(studies.subject(case, await recorded(case)), evaluators)
-    raised = raised_modes(scored)
-    return judge(kind, raised, unscored_modes(scored)), raised
+@dataclass(frozen=True)
+class Seen:
+    """What was said of one planted answer."""
+
+    result: str
+    """The count of ``Cell`` that it goes to."""
+    raised: frozenset[str]
+    """Modes that found something, or the state of an answer that is none."""
+    by_code: frozenset[str]
+    """Of these, those that needed no judge."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Shows planted answers to a panel."""
+
+    panel: Panel
+    studies: Studies
+    before: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By case, what judges find in the host as it was."""
+
+    async def __call__(self, kind: Kind, host: Draft, draft: Draft, shape: str) -> Seen:
+        """What the panel says of ``draft``, which is ``host`` with ``kind`` planted in it."""
+        case = planted_case(draft, shape)
+        code = (*self.panel.checks, *(() if kind.needs_quotes else self.panel.scorers))
+        by_code, unscored = await self._say(case, code)
+        by_judges: frozenset[str] = frozenset()
+        if self.panel.judges:
+            by_judges, more = await self._say(case, self.panel.judges)
+            unscored |= more
+            if kind.is_fault:
+                by_judges -= await self._before(host)
+        if kind.is_fault:
+            by_code -= host.raised
+        raised = by_code | by_judges
+        return Seen(judge(kind, raised, unscored, self.panel.models), raised, by_code)
+
+    async def _before(self, host: Draft) -> frozenset[str]:
+        if host.case.id not in self.before:
+            self.before[host.case.id], _ = await self._say(host.case, self.panel.judges)
+        return self.before[host.case.id]
+
+    async def _say(
+        self, case: Case, evaluators: Sequence[Evaluator]
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """The modes that found something, and those that could not tell."""
+        output = await recorded(case)
+        if output.state is not OutputState.OK:
+            return frozenset({output.state.value}), frozenset()
+        scored = await evaluate(self.studies.subject(case, output), evaluators)
+        return frozenset(raised_modes(scored)), frozenset(unscored_modes(scored))
 
 
 def planted_case(draft: Draft, shape: str) -> Case:
@@ -197,7 +312,7 @@ def planted_case(draft: Draft, shape: str) -> Case:
     return draft.case.model_copy(update={"output": Answer(text=write(draft, shape))})
 
 
-def judge(kind: Kind, raised: set[str], unscored: set[str]) -> str:
+def judge(kind: Kind, raised: frozenset[str], unscored: frozenset[str], models: bool) -> str:
     """The count that a planted answer goes to; see ``Cell``."""
     if not kind.is_fault:
         return "other" if raised else "right"
@@ -205,16 +320,16 @@ def judge(kind: Kind, raised: set[str], unscored: set[str]) -> str:
         return "right"
     if raised:
         return "other"
+    if kind.claimed_by == "nobody" or (kind.claimed_by == "models" and not models):
+        return "not_claimed"
     return "unscored" if unscored & set(kind.modes) else "missed"
 
 
 def raised_modes(scored: Scored) -> set[str]:
-    """The modes that found something."""
-    return {
-        score.name
-        for evaluation in scored.evaluations
-        for score in evaluation.scores
-        if score.value
+    """The modes that found something, whether or not they could tell of the whole answer."""
+    found = {finding.mode for each in scored.evaluations for finding in each.findings}
+    return found | {
+        score.name for each in scored.evaluations for score in each.scores if score.value
     }
 
 

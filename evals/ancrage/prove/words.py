@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-_LANGUAGES = ("fr", "en")
+LANGUAGES = ("fr", "en")
 
 
 @cache
@@ -19,7 +19,7 @@ def _lexicon() -> dict[str, dict[str, Any]]:
 
 def lexicon(language: str) -> dict[str, Any]:
     """The words of a language; those of English for one that has none."""
-    return _lexicon()[language if language in _LANGUAGES else "en"]
+    return _lexicon()[language if language in LANGUAGES else "en"]
 
 
 def swapped(

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from ancrage.domain import Frozen, JsonValue, Output, OutputState, Run
+from ancrage.domain import (
+    MODEL_CALLS,
+    Frozen,
+    JsonValue,
+    ModelCall,
+    Output,
+    OutputState,
+    Run,
+)
 from ancrage.llm import add_usage
 from ancrage.replay.plan import Plan
 from ancrage.report.data import Section
@@ -29,6 +37,8 @@ class ReplayTotals(Frozen):
     """Whole answers of which a call brought none, and another did."""
     misses: tuple[tuple[str, int], ...]
     """Calls that were never recorded, most frequent first."""
+    others: tuple[tuple[str, int], ...]
+    """Models that say they answered although another was asked, with the cases of each."""
     answered: int
     """Calls of models that brought an answer, which the three below are over."""
     input_tokens: int | None
@@ -40,6 +50,7 @@ def totals(outputs: Iterable[Output]) -> ReplayTotals:
     """Count over the outputs of a run."""
     counts: Counter[str] = Counter()
     misses: Counter[str] = Counter()
+    others: Counter[str] = Counter()
     usages = []
     for output in outputs:
         counts["outputs"] += 1
@@ -50,6 +61,7 @@ def totals(outputs: Iterable[Output]) -> ReplayTotals:
         counts["coped"] += ok and bool(output.details.get("calls_without_answer"))
         recorded = output.details.get("misses")
         misses.update(str(each) for each in recorded) if isinstance(recorded, list) else None
+        others.update(_other_models(output))
         if output.usage:
             usages.append(output.usage)
     usage = add_usage(usages)
@@ -60,11 +72,24 @@ def totals(outputs: Iterable[Output]) -> ReplayTotals:
         unseen=counts["unseen"],
         coped=counts["coped"],
         misses=tuple(misses.most_common(10)),
+        others=tuple(others.most_common()),
         answered=usage.calls,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         cost=usage.cost,
     )
+
+
+def _other_models(output: Output) -> set[str]:
+    """Models that answered a call of this output and are no dated version of one that was asked."""
+    calls, asked = output.details.get(MODEL_CALLS), output.details.get("models")
+    names = [str(name).rpartition("/")[2] for name in asked] if isinstance(asked, list) else []
+    told = (
+        [ModelCall.model_validate(call).model for call in calls] if isinstance(calls, list) else []
+    )
+    return {
+        model for model in told if not any(name.casefold() in model.casefold() for name in names)
+    }
 
 
 def lines(run: Run, seen: ReplayTotals) -> list[tuple[str, str, bool]]:
@@ -83,6 +108,9 @@ def lines(run: Run, seen: ReplayTotals) -> list[tuple[str, str, bool]]:
         if seen.near:
             words += f"; {seen.near} used a recorded call that is only close"
         said.append(("Frozen world", words, bool(seen.unrecorded_tool_call or seen.near)))
+        if seen.others:
+            of = ", ".join(f"{model} ({n} cases)" for model, n in seen.others)
+            said.append(("Model", f"ANOTHER than {settings['model']} says it answered: {of}", True))
         if seen.unseen:
             words = (
                 f"behind {seen.unseen} answers no call of a model was seen: limits, budget, cache "
