@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ancrage.files import write_atomic
 from ancrage.prove.model import Kind
@@ -33,7 +34,7 @@ def write_html(
     )
 
 
-def _write(path: Path, template: str, **values: object) -> None:
+def _write(path: Path, template: str, **values: Any) -> None:
     from ancrage.report import page
 
     names = {"share": share, "plain": plain}
