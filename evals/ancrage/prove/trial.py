@@ -69,7 +69,10 @@ class Panel:
     def code(self) -> tuple[Evaluator, ...]:
         """Those that call no model."""
         everybody = (*self.checks, *self.scorers, *self.judges)
-        return tuple(one for one in everybody if not getattr(one, "tiers", None))
+        models = ("tiers", "verifiers")
+        return tuple(
+            one for one in everybody if not any(getattr(one, name, None) for name in models)
+        )
 
     @property
     def models(self) -> bool:
