@@ -109,8 +109,9 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=0)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--tier", default="")
+    parser.add_argument("--dtype", default="float32")
     options = parser.parse_args()
-    settings = NLISettings(model=options.model, offline=True, dtype="float32")
+    settings = NLISettings(model=options.model, offline=True, dtype=options.dtype)
     if options.window:
         settings = settings.model_copy(update={"window": options.window})
     options.out.mkdir(parents=True, exist_ok=True)

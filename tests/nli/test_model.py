@@ -101,6 +101,8 @@ def test_missing_weights_are_one_sentence_that_helps(torch: Any, tmp_path: Path)
         NLIModel.load(NLISettings(model="nobody/no-such-model", offline=True))
     assert "hf download nobody/no-such-model" in str(raised.value)
     assert "\n" not in str(raised.value)
+    with pytest.raises(UsageError, match="hf download nobody/none --revision abc"):
+        NLIModel.load(NLISettings(model="nobody/none", revision="abc", offline=True))
     with pytest.raises(UsageError, match="no usable checkpoint"):
         load(tmp_path)
 

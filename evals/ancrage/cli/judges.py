@@ -71,9 +71,9 @@ def calibrate(
     if nli:
         from ancrage.config import load
         from ancrage.nli.fitting import calibrate_file
-        from ancrage.nli.settings import nli_settings
+        from ancrage.nli.settings import NLISettings
 
-        settings = nli_settings(load(), model=model)
+        settings = load().table("nli", NLISettings, model=model or None)
         calibrate_file(run, thresholds, settings, alpha=alpha, precision=precision, delta=delta)
         return ExitCode.OK
     if examples and split != "train":

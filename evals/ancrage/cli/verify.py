@@ -62,14 +62,15 @@ def verify(
     from pathlib import Path
 
     from ancrage.config import load
-    from ancrage.nli.settings import nli_settings
+    from ancrage.nli import NLISettings
     from ancrage.verify.context import recorded_context
     from ancrage.verify.files import verify_file
-    from ancrage.verify.settings import scorer_of, settings_of
+    from ancrage.verify.settings import VerifySettings, scorer_of
 
     config = load()
-    settings = settings_of(
-        config,
+    settings = config.table(
+        "verify",
+        VerifySettings,
         verifiers=[name for name, wanted in (("llm", llm), ("nli", nli)) if wanted] or None,
         code=False if no_code else None,
         tier=tier or None,
@@ -81,7 +82,13 @@ def verify(
     )
     inference = None
     if "nli" in settings.verifiers:
-        inference = nli_settings(config, model=model, rule=rule, calibration=calibration)
+        inference = config.table(
+            "nli",
+            NLISettings,
+            model=model or None,
+            rule=rule or None,
+            calibration=calibration or None,
+        )
     elif model or rule or calibration:
         raise UsageError("--model, --rule and --calibration go with --nli")
     asks = settings.verifiers != ("nli",) or settings.recall or settings.correct

@@ -44,17 +44,24 @@ class Config:
     """The file read; None when there is none and everything is at its default."""
     tables: dict[str, Any]
 
-    def table(self, name: str, model: type[T]) -> T:
-        """The table ``name`` validated as ``model``; an absent one validates as empty.
+    def table(self, name: str, model: type[T], /, **options: object) -> T:
+        """The table ``name`` validated as ``model``; an absent one validates as empty. Options
+        that are not None take the place of the file's values.
 
         Raises:
             UsageError: a field is unknown, missing or of the wrong type; names file and field.
         """
+        table = self.tables.get(name, {})
+        given = {field: value for field, value in options.items() if value is not None}
         try:
-            return TypeAdapter(model).validate_python(self.tables.get(name, {}))
+            settings = TypeAdapter(model).validate_python(table)
         except ValidationError as error:
             fault = UsageError(f"[{name}] {describe(error, model)}")
             raise self.located(fault) from None
+        try:
+            return TypeAdapter(model).validate_python({**table, **given}) if given else settings
+        except ValidationError as error:
+            raise UsageError(f"[{name}] {describe(error, model)}") from None
 
     def located(self, error: UsageError) -> UsageError:
         """The error of ``[table] field: …`` with the file and line of that field before it."""

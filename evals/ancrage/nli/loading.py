@@ -57,11 +57,12 @@ def is_local(settings: NLISettings) -> bool:
     ):
         return True
     if settings.offline or not _reachable(constants.ENDPOINT):
+        why = "" if settings.offline else " and the hub cannot be reached"
+        revision = f" --revision {settings.revision}" if settings.revision else ""
         raise UsageError(
-            f"the weights of {settings.model} are not here"
-            f"{'' if settings.offline else ' and the hub cannot be reached'}: run `hf download "
-            f"{settings.model}` where there is a network, or set model in [nli] to a folder that "
-            "holds a checkpoint"
+            f"the weights of {settings.model} are not here{why}: run `hf download "
+            f"{settings.model}{revision}` where "
+            "there is a network, or set model in [nli] to a folder that holds a checkpoint"
         )
     return False
 

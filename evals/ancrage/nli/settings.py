@@ -2,11 +2,9 @@
 
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from ancrage.config import Config
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError, describe
 
 DEFAULT_MODEL = "MoritzLaurer/mDeBERTa-v3-base-xnli-multilingual-nli-2mil7"
 """Reads French, English and a hundred other languages."""
@@ -46,16 +44,3 @@ class NLISettings(Frozen):
     penalty: float | None = Field(default=None, gt=0)
     """For ``calibrated``: how many needless flags a missed wrong claim is worth. Flags are then
     raised from a probability of 1 / (1 + penalty) on, in place of the file's threshold."""
-
-
-def nli_settings(config: Config, **chosen: object) -> NLISettings:
-    """The ``[nli]`` table with the options that were given in its place.
-
-    Raises:
-        UsageError: a value cannot be used.
-    """
-    table = config.table("nli", NLISettings).model_dump()
-    try:
-        return NLISettings.model_validate({**table, **{k: v for k, v in chosen.items() if v}})
-    except ValidationError as error:
-        raise UsageError(f"[nli] {describe(error)}") from None

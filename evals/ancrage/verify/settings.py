@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from ancrage.config import Config, load
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError, describe
 from ancrage.llm import Models
 from ancrage.nli import NLISettings
 from ancrage.verify.context import GetContext, anchored_context
@@ -33,20 +32,6 @@ class VerifySettings(Frozen):
     correct: bool = False
     """Whether contradicted claims are rewritten, each correction verified."""
     scale: float = Field(default=1.0, gt=0)
-
-
-def settings_of(config: Config, **chosen: object) -> VerifySettings:
-    """The ``[verify]`` table with the options that were given in its place.
-
-    Raises:
-        UsageError: a value cannot be used.
-    """
-    table = config.table("verify", VerifySettings).model_dump()
-    try:
-        given = {name: value for name, value in chosen.items() if value is not None}
-        return VerifySettings.model_validate({**table, **given})
-    except ValidationError as error:
-        raise UsageError(describe(error)) from None
 
 
 def scorer_of(
