@@ -120,3 +120,37 @@ def test_a_lucky_set_of_labels_is_not_believed_to_be_certain() -> None:
     assert found.rate == 0
     assert found.interval is not None
     assert found.interval.high > 0.01
+
+
+def test_rogan_gladen_agrees_with_the_delta_method_on_many_cases() -> None:
+    counts = np.array([3400, 10_000, 900, 1000, 1600, 2000], dtype=float)
+
+    def rate(alarms: float, n: float, hit: float, ill: float, calm: float, well: float) -> float:
+        return (alarms / n + calm / well - 1) / (hit / ill + calm / well - 1)
+
+    variance = 0.0
+    for at, size in ((0, 1), (2, 3), (4, 5)):
+        moved = counts.copy()
+        moved[at] += 1
+        slope = rate(*moved) - rate(*counts)
+        variance += slope**2 * counts[at] * (1 - counts[at] / counts[size])
+    found = rogan_gladen(3400, 10_000, Confusion(900, 400, 100, 1600))
+    assert found.rate == pytest.approx(rate(*counts))
+    assert found.interval is not None
+    half = 1.96 * variance**0.5
+    assert found.interval == pytest.approx((rate(*counts) - half, rate(*counts) + half), abs=1e-3)
+
+
+def test_ppi_agrees_with_the_formulas_of_the_paper_on_many_labels() -> None:
+    """Angelopoulos, Duchi & Zrnic, equations of the mean: weight, estimate and variance."""
+    rng = np.random.default_rng(12)
+    truth = (rng.random(12_000) < 0.3).astype(float)
+    judged = np.where(rng.random(12_000) < 0.1, 1 - truth, truth)
+    y, f, rest = truth[:4000], judged[:4000], judged[4000:]
+    weight = np.cov(y, f)[0, 1] / ((1 + 4000 / 8000) * judged.var())
+    rate = y.mean() - weight * (f.mean() - rest.mean())
+    half = 1.96 * np.sqrt(np.var(y - weight * f) / 4000 + weight**2 * rest.var() / 8000)
+    found = ppi(y, f, rest)
+    assert found.weight == pytest.approx(weight, abs=0.01)
+    assert found.rate == pytest.approx(rate, abs=1e-3)
+    assert found.interval == pytest.approx((rate - half, rate + half), abs=1.5e-3)

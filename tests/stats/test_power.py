@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom, binomtest, permutation_test
+from statsmodels.regression.linear_model import OLS  # type: ignore[import-untyped]
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from ancrage.stats import (
@@ -15,14 +16,18 @@ from ancrage.stats import (
     plan,
     power_of,
 )
+from ancrage.stats.intervals import Floats, Units
 
 
 @pytest.mark.parametrize(
-    ("n", "churn", "change"), [(30, 0.1, 0.2), (100, 0.2, 0.1), (400, 0.02, 0.05)]
+    ("n", "churn", "change", "steady"),
+    [(30, 0.1, 0.2, 0.0), (100, 0.2, 0.1, 0.0), (400, 0.02, 0.05, 0.0), (100, 0.1, 0.1, 0.5)],
 )
-def test_power_agrees_with_a_sum_over_scipy_s_tests(n: int, churn: float, change: float) -> None:
+def test_power_agrees_with_a_sum_over_scipy_s_tests(
+    n: int, churn: float, change: float, steady: float
+) -> None:
     """Every number of discordant pairs, every split of them, weighed by its chance."""
-    share = churn + change
+    share = churn + change - steady * change * (1 - change)
     way = (1 + change / share) / 2
     expected = 0.0
     for pairs in range(n + 1):
@@ -31,7 +36,7 @@ def test_power_agrees_with_a_sum_over_scipy_s_tests(n: int, churn: float, change
             continue
         rejected = [k for k in range(pairs + 1) if pairs and binomtest(k, pairs).pvalue <= 0.05]
         expected += chance * float(np.sum(binom.pmf(rejected, pairs, way)))
-    assert power_of(n, churn, change) == pytest.approx(expected, abs=1e-9)
+    assert power_of(n, churn, change, steady=steady) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("n", "churn"), [(60, 0.1), (100, 0.2), (1000, 0.1)])
@@ -61,7 +66,7 @@ def test_a_plan_grows_with_clustering_and_shrinks_with_repeats() -> None:
 def test_a_plan_without_repeats_agrees_with_the_power_of_mcnemar_s_test() -> None:
     """Where all that changes is chance, the plan is the sample size of the exact test."""
     (found,) = plan(0.1, 0.1, steady=0.11, repeats=(1,), simulations=4000)
-    churn = 0.1 * 0.8 + 0.2 * 0.9 - 0.1 - 0.1**2 * 0
+    churn = 0.1 * 0.8 + 0.2 * 0.9 - 0.1
     assert found.cases == pytest.approx(cases_needed(churn, 0.1), rel=0.1)
 
 
@@ -90,6 +95,38 @@ def test_a_study_that_breaks_is_no_set_of_independent_cases() -> None:
     # Hard studies change more often, both ways alike: the cases are independent all the same.
     hard = np.where(units < 10, np.tile([1.0, -1.0, 0.0], 100), 0.0)
     assert independent_within(hard, units)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.6, 2.0])
+def test_the_choice_of_units_is_scipy_s_permutation_test(spread: float) -> None:
+    rng = np.random.default_rng(int(10 * spread))
+    units = np.repeat(np.arange(16), 12)
+    told = 0
+    for _ in range(12):
+        changes = np.sign(rng.normal(rng.normal(0, spread, 16)[units])) * (rng.random(192) < 0.4)
+        moved = changes != 0
+
+        def likeness(values: Floats, groups: Units = units[moved]) -> float:
+            return float(np.sum(np.bincount(groups, weights=values - values.mean()) ** 2))
+
+        p = permutation_test(
+            (changes[moved],), likeness, permutation_type="pairings", n_resamples=800,
+            alternative="greater", vectorized=False, rng=1,
+        ).pvalue  # fmt: skip
+        if abs(p - 0.2) > 0.07:
+            told += 1
+            assert independent_within(changes, units) == (p > 0.2)
+    assert told > 5
+
+
+def test_effective_cases_are_those_of_the_clustered_errors_of_statsmodels() -> None:
+    rng = np.random.default_rng(4)
+    units = np.sort(rng.integers(0, 20, 300))
+    changes = np.sign(rng.normal(rng.normal(0, 2, 20)[units])) * (rng.random(300) < 0.5)
+    model = OLS(changes, np.ones(300))
+    alone = float(model.fit().bse[0] ** 2) * 299 / 300
+    together = float(model.fit(cov_type="cluster", cov_kwds={"groups": units}).bse[0] ** 2)
+    assert effective_cases(changes, units) == pytest.approx(300 * alone / together * 19 / 21)
 
 
 def test_effective_cases() -> None:

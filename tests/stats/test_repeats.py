@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.regression.mixed_linear_model import MixedLM  # type: ignore[import-untyped]
 
 from ancrage.stats import (
     consistency,
@@ -119,3 +120,12 @@ def test_bounds_without_cases_say_nothing() -> None:
     assert difference_bounds([], []) == (-1, 1)
     with pytest.raises(ValueError, match="one value"):
         difference_bounds([1.0], [1.0, 0.0])
+
+
+def test_noise_is_that_of_a_mixed_model_of_statsmodels() -> None:
+    rng = np.random.default_rng(9)
+    values = rng.normal(0, 0.7, (80, 1)) + rng.normal(0, 0.4, (80, 4))
+    fit = MixedLM(values.ravel(), np.ones(320), np.repeat(np.arange(80), 4)).fit(reml=True)
+    found = noise(values)
+    assert found.within == pytest.approx(fit.scale, rel=1e-3)
+    assert found.between_cases == pytest.approx(float(fit.cov_re[0, 0]), rel=1e-2)

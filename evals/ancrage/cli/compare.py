@@ -198,12 +198,12 @@ def plan(
     power: Share = 0.8,
 ) -> None:
     """Say how many cases and labels it takes to see a change."""
-    from ancrage.compare.planning import check, planned
+    from ancrage.compare.planning import Asked, planned
     from ancrage.report.terminal import console, show
 
     out = console()
 
-    asked = check(
+    asked = Asked(
         rate=rate, detect=detect, studies=studies or None, alike=alike, steady=steady,
         modes=modes, alpha=alpha, power=power,
     )  # fmt: skip

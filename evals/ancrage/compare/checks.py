@@ -40,34 +40,30 @@ class Check(Frozen):
     """The cases that speak against it, most telling first."""
 
 
+def _enough(name: str, mode: str | None, message: str, *, enough: bool) -> Check:
+    """A check that cannot tell anything where there is too little."""
+    outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
+    return Check(name=name, mode=mode, outcome=outcome, message=message)
+
+
 def run_checks(policy: Policy, candidate: Group) -> Iterator[Check]:
     """Whether the runs are complete, real, and have enough cases."""
     for run in candidate:
         origin = run.origin
+        complete = origin.state is RunState.COMPLETE
+        message = f"{origin.id} is {origin.state.value}"
         if origin.mock:
             message = f"{origin.id} was answered by a mock: it says nothing of the assistant"
-            yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
-            continue
-        if origin.state is RunState.COMPLETE:
-            yield Check(
-                name="run", mode=None, outcome=Outcome.PASSED, message=f"{origin.id} is complete"
-            )
-            continue
-        ended = sum(state is not OutputState.NOT_RUN for state in run.states)
-        message = f"{origin.id} is {origin.state.value}: {ended} of {len(run.cases)} cases answered"
-        yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
+        elif not complete:
+            ended = sum(state is not OutputState.NOT_RUN for state in run.states)
+            message += f": {ended} of {len(run.cases)} cases answered"
+        yield _enough("run", None, message, enough=complete and not origin.mock)
     cases = common_cases(candidate)
     if any(len(run.cases) != len(cases) for run in candidate):
-        message = "the repeats do not have the same cases"
-        yield Check(name="run", mode=None, outcome=Outcome.UNKNOWN, message=message)
+        yield _enough("run", None, "the repeats do not have the same cases", enough=False)
     items = len(cases)
-    enough = items >= policy.minimum.cases
-    yield Check(
-        name="items",
-        mode=None,
-        outcome=Outcome.PASSED if enough else Outcome.UNKNOWN,
-        message=f"{items} cases, at least {policy.minimum.cases} asked for",
-    )
+    message = f"{items} cases, at least {policy.minimum.cases} asked for"
+    yield _enough("items", None, message, enough=items >= policy.minimum.cases)
 
 
 _SAME = 0.5
@@ -83,29 +79,24 @@ def anchor_checks(
     most = max(texts.values(), default=0)
     if answers > len(candidate) and most > _SAME * answers:
         message = f"{most} of {answers} answers are one and the same text"
-        yield Check(name="answers", mode=None, outcome=Outcome.UNKNOWN, message=message)
+        yield _enough("answers", None, message, enough=False)
     read = [answer for run in candidate for answer in run.anchors.values()]
     if read:
         cited = sum(answer.citations + answer.quotes for answer in read)
         message = f"{cited} citations and quotes in {len(read)} answers"
         message += f", at least {policy.minimum.citations} asked for"
         enough = cited >= policy.minimum.citations
-        yield _anchored(message, enough=enough)
-    if policy.minimum.quotes_per_answer is not None:
+        yield _enough("anchors", None, message, enough=enough)
+    if (least := policy.minimum.quotes_per_answer) is not None:
         held = sum(answer.held for answer in read)
         mean = held / len(read) if read else 0.0
         message = f"{held} quotes held against a message in {len(read)} answers, {mean:.2f} each"
-        message += f", at least {policy.minimum.quotes_per_answer:g} each asked for"
-        yield _anchored(message, enough=bool(read) and mean >= policy.minimum.quotes_per_answer)
+        message += f", at least {least:g} each asked for"
+        yield _enough("anchors", None, message, enough=bool(read) and mean >= least)
     for change in comparison.collapsed if comparison else ():
         message = f"{change.what}: {change.first:g} → {change.second:g} in {change.second_of} "
         message += "answers; what is not there cannot be wrong, so the rates say nothing"
-        yield _anchored(message, enough=False)
-
-
-def _anchored(message: str, *, enough: bool) -> Check:
-    outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
-    return Check(name="anchors", mode=None, outcome=outcome, message=message)
+        yield _enough("anchors", None, message, enough=False)
 
 
 def mode_checks(
@@ -114,12 +105,12 @@ def mode_checks(
     """For each mode: enough cases scored, the rate below its ceiling, few flips."""
     if not modes:
         message = f"no failure mode was scored: {called('score')}"
-        yield Check(name="coverage", mode=None, outcome=Outcome.UNKNOWN, message=message)
+        yield _enough("coverage", None, message, enough=False)
     for mode in modes:
         absent = [run.origin.id for run in candidate if mode not in run.modes]
         if absent:
             message = f"no evaluator scored {mode} in {absent[0]}"
-            yield Check(name="coverage", mode=mode, outcome=Outcome.UNKNOWN, message=message)
+            yield _enough("coverage", mode, message, enough=False)
             continue
         left_out = ignored.get(mode, frozenset())
         cases = tuple(case for case in common_cases(candidate) if case not in left_out)
@@ -127,7 +118,7 @@ def mode_checks(
         if len(cases) < policy.minimum.cases and left_out:
             message = f"{len(cases)} cases once the ignored ones are out"
             message += f", at least {policy.minimum.cases} asked for"
-            yield Check(name="items", mode=mode, outcome=Outcome.UNKNOWN, message=message)
+            yield _enough("items", mode, message, enough=False)
         yield _coverage(policy, mode, found, candidate)
         if mode in policy.ceilings:
             yield _ceiling(policy.ceilings[mode], mode, side(found, None), cases, found)
@@ -141,8 +132,7 @@ def _coverage(policy: Policy, mode: str, found: Floats, candidate: Group) -> Che
     message += f", at least {policy.minimum.coverage:.1%} asked for"
     if not enough and (why := _commonest_reason(mode, candidate)):
         message += f"; most often: {why}"
-    outcome = Outcome.PASSED if enough else Outcome.UNKNOWN
-    return Check(name="coverage", mode=mode, outcome=outcome, message=message)
+    return _enough("coverage", mode, message, enough=enough)
 
 
 def _commonest_reason(mode: str, candidate: Group) -> str | None:
@@ -186,16 +176,16 @@ def regressions(
     if baseline is None:
         return
     if isinstance(baseline, str) or comparison is None:
-        yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=str(baseline))
+        yield _enough("baseline", None, str(baseline), enough=False)
         return
     for origin in comparison.first:
         if origin.state is not RunState.COMPLETE:
             message = f"the baseline's run {origin.id} is {origin.state.value}"
-            yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
+            yield _enough("baseline", None, message, enough=False)
     if not same_data(baseline, candidate):
         message = "the baseline was recorded on other data; record one on this snapshot: "
         message += called("gate RUN --save NAME")
-        yield Check(name="baseline", mode=None, outcome=Outcome.UNKNOWN, message=message)
+        yield _enough("baseline", None, message, enough=False)
     # A run that stopped half-way may have been stopped because of what someone saw.
     growing = any(
         origin.looks or origin.state is not RunState.COMPLETE for origin in comparison.second
@@ -236,7 +226,7 @@ def _regression(policy: Policy, found: ModeComparison, seen: Look | None, renewa
         message = "no case is scored both here and in the baseline"
         if found.problem:
             message = found.problem + renewal
-        return Check(name="regression", mode=found.mode, outcome=Outcome.UNKNOWN, message=message)
+        return _enough("regression", found.mode, message, enough=False)
     message = (
         f"{figures.points(change)} points over {found.pairs} cases "
         f"{figures.points_between(found.interval)}, p {figures.p_value(p)}; "

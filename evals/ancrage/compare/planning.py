@@ -16,7 +16,11 @@ from ancrage.stats.units import FEWEST
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be seen, and under which circumstances; see ``ancrage.stats.plan``."""
+    """What is to be seen, and under which circumstances; see ``ancrage.stats.plan``.
+
+    Raises:
+        UsageError: the numbers make no sense.
+    """
 
     rate: float
     detect: float
@@ -27,33 +31,20 @@ class Asked:
     alpha: float
     power: float
 
-
-def check(
-    *,
-    rate: float,
-    detect: float,
-    studies: int | None,
-    alike: float,
-    steady: float,
-    modes: int,
-    alpha: float,
-    power: float,
-) -> Asked:
-    """The question, once its numbers make sense.
-
-    Raises:
-        UsageError: they do not.
-    """
-    if not 0 < detect <= 1 - rate:
-        raise UsageError(f"--detect {detect:g}: give a rise above 0 that {rate:g} can make")
-    if not 0 < alpha < 0.5 <= power < 1:
-        raise UsageError("--alpha lies between 0 and 0.5, --power from 0.5 up to, not including, 1")
-    if studies is not None and studies < FEWEST:
-        raise UsageError(
-            f"--studies {studies}: with fewer than {FEWEST} studies no test can be significant; "
-            "leave it out to hold for these studies alone"
-        )
-    return Asked(rate, detect, studies, alike, steady, modes, alpha, power)
+    def __post_init__(self) -> None:
+        if not 0 < self.detect <= 1 - self.rate:
+            raise UsageError(
+                f"--detect {self.detect:g}: give a rise above 0 that {self.rate:g} can make"
+            )
+        if not 0 < self.alpha < 0.5 <= self.power < 1:
+            raise UsageError(
+                "--alpha lies between 0 and 0.5, --power from 0.5 up to, not including, 1"
+            )
+        if self.studies is not None and self.studies < FEWEST:
+            raise UsageError(
+                f"--studies {self.studies}: with fewer than {FEWEST} studies no test can be "
+                "significant; leave it out to hold for these studies alone"
+            )
 
 
 def planned(asked: Asked) -> RenderableType:
