@@ -37,7 +37,8 @@ class Turn(Frozen):
         LangChain and OpenTelemetry's GenAI conventions write it.
 
         Raises:
-            ValueError: its role is none of those known, or its content has no text to read.
+            ValueError: its role is none of those known, its content has no text to read, or its
+                parts or calls are no objects.
         """
         named = message.get("role") or message.get("type")
         role = _ROLES.get(str(named), named)
@@ -70,19 +71,25 @@ def _plain(message: dict[str, Any], role: str) -> dict[str, Any]:
     if message.get("type") in ("function_call", "function_call_output", "reasoning"):
         return message
     if isinstance(message.get("parts"), list):
-        message |= _from_parts(message.pop("parts"))
+        message |= _from_parts(_objects(message.pop("parts"), "parts"))
     message["role"] = "developer" if message.get("role") == "developer" else role
     if message.get("type") in ("human", "ai", "system", "tool"):
         message = {key: message[key] for key in _KNOWN if message.get(key) not in (None, [], "")}
     if calls := message.get("tool_calls"):
-        message["tool_calls"] = [_call(each) for each in calls]
+        message["tool_calls"] = [_call(call) for call in _objects(calls, "tool_calls")]
     return message
 
 
 _KNOWN = ("role", "content", "tool_calls", "tool_call_id", "name")
 
 
-def _from_parts(parts: list[Any]) -> dict[str, Any]:
+def _objects(values: Any, what: str) -> list[dict[str, Any]]:
+    if isinstance(values, list) and all(isinstance(value, dict) for value in values):
+        return values
+    raise ValueError(f"{what} is not a list of objects")
+
+
+def _from_parts(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """Parts of OpenTelemetry's GenAI conventions."""
     found: dict[str, Any] = {"content": ""}
     for part in parts:
@@ -116,5 +123,6 @@ def _text(body: Any) -> str:
         return body or ""
     if not isinstance(body, list):
         raise ValueError(f"content is neither a text nor a list of parts: {type(body).__name__}")
+    _objects([part for part in body if not isinstance(part, str)], "content")
     texts = [part if isinstance(part, str) else part.get("text") for part in body]
     return "".join(text for text in texts if isinstance(text, str))

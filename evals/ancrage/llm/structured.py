@@ -196,7 +196,10 @@ def _plain(block: str) -> Any:
 def _mended(block: str) -> Any:
     from json_repair import loads
 
-    return loads(block, skip_json_loads=True)
+    try:
+        return loads(block, skip_json_loads=True)
+    except Exception as error:  # its own assertions, on what is far from JSON
+        raise ValueError("not JSON, nor anything like it") from error
 
 
 _MOST_FALSE_STARTS = 50

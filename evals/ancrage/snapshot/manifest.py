@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ancrage.domain import Frozen
 
@@ -12,17 +12,21 @@ FORMAT = 1
 """Raised whenever an older reader would misread a newer folder."""
 
 
+# What is wrong with a row may be that no encoding holds it: what is said of it must be writable.
+Said = Annotated[str, AfterValidator(lambda text: text.encode(errors="replace").decode())]
+
+
 class Reject(Frozen):
     """A row that could not be used, and why; one line of ``rejects.jsonl``."""
 
-    where: str
+    where: Said
     """The file, table or query that the row comes from."""
     line: int | None = None
     """Line of the file or rank of the row, from 1."""
-    id: str | None = None
-    field: str | None = None
-    error: str
-    raw: str | None = None
+    id: Said | None = None
+    field: Said | None = None
+    error: Said
+    raw: Said | None = None
     """The row itself, cut; kept only in a snapshot that is not pseudonymised."""
     duplicate: bool = False
     study: bool = False

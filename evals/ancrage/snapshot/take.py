@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from pydantic_core import to_json
+
 from ancrage.domain import Case, Study
 from ancrage.snapshot.manifest import Filters, Manifest, PseudonymMode, Reject
 from ancrage.snapshot.pseudonyms import Pseudonymiser
@@ -31,7 +33,7 @@ def take_snapshot(
     left_out: Counter[str] = Counter()
     hidden = pseudonymiser.mode is not PseudonymMode.NONE
     studies = _Studies(source, pseudonymiser if hidden else None)
-    answers = source.cases(Window(filters.since, filters.until))
+    answers = writable(source.cases(Window(filters.since, filters.until)))
     cases = within(answers, filters, left_out)
     if filters.limit is not None:
         cases = sample(cases, filters.limit, filters.seed, left_out)
@@ -45,6 +47,27 @@ def take_snapshot(
         pseudonyms=pseudonymiser.summary,
         notes=source.notes,
     )
+
+
+def writable(cases: Iterable[Case | Reject]) -> Iterator[Case | Reject]:
+    """The cases that a file can hold; one with text that no encoding has is set aside."""
+    for case in cases:
+        if isinstance(case, Case):
+            for field, value in case:
+                try:
+                    to_json(value)
+                except ValueError:  # half a surrogate pair, which JSON of the network may hold
+                    yield Reject(
+                        where=case.provenance.source,
+                        id=case.id,
+                        field=field,
+                        error="not valid Unicode",
+                    )
+                    break
+            else:
+                yield case
+        else:
+            yield case
 
 
 def within(

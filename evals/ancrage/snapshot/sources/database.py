@@ -40,6 +40,8 @@ def read_only_engine(source: str, variable: str) -> Engine:
     except ModuleNotFoundError as error:
         hint = "; pip install 'ancrage[postgres]'" if error.name == "psycopg" else ""
         raise UsageError(f"{variable}: the driver {error.name!r} is not installed{hint}") from None
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _keep_undecodable_text)
     if url.drivername == "postgresql+psycopg":
         event.listen(engine, "connect", _keep_infinite_times)
     return engine
@@ -57,6 +59,11 @@ def _read_only(url: URL, variable: str) -> URL:
     return url.set(
         database=path.resolve().as_uri(), query={**url.query, "mode": "ro", "uri": "true"}
     )
+
+
+def _keep_undecodable_text(connection: Any, _: object) -> None:
+    """A text that is no UTF-8 costs the row that holds it, not those after it."""
+    connection.text_factory = lambda data: data.decode(errors="surrogateescape")
 
 
 def _keep_infinite_times(connection: Any, _: object) -> None:

@@ -79,9 +79,14 @@ def _json_lines(path: Path, where: str, encoding: str) -> Iterator[Record | Reje
             if not line.strip():
                 continue
             try:
-                yield _record(where, number, from_json(line, allow_inf_nan=False), line)
+                yield _record(where, number, _value(line), line)
             except ValueError as error:
                 yield Reject(where=where, line=number, error=_fault(error), raw=raw(line))
+
+
+def _value(text: str) -> Any:
+    # As bytes: of text that no encoding holds, from_json says TypeError, encode what is wrong.
+    return from_json(text.encode(), allow_inf_nan=False)
 
 
 def _fault(error: ValueError) -> str:
@@ -94,7 +99,7 @@ def _fault(error: ValueError) -> str:
 def _json(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
     content = path.read_bytes().decode(encoding, "surrogateescape")
     try:
-        document = from_json(content, allow_inf_nan=False)
+        document = _value(content)
     except ValueError as error:
         lines = [line for line in content.split("\n", 2)[:2] if line.strip()]
         if len(lines) == 2 and all(line.strip().startswith("{") for line in lines):

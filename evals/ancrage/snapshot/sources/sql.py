@@ -230,7 +230,7 @@ class SqlSource:
                 if self._engine.dialect.name == "postgresql":
                     connection = connection.execution_options(postgresql_readonly=True)
                 yield connection
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, UnicodeDecodeError) as error:  # names of columns, undecodable
             cause = str(getattr(error, "orig", None) or error).strip()
             password = self._engine.url.password
             if password:
