@@ -114,8 +114,8 @@ def _changed(value: Any, chance: random.Random, depth: int = 0) -> Any:
         return copy
     odd = [
         None, True, 0, -1, 1e308, 10**30, "", " ", "\ud800", "é\u0000", [], {}, [None], [[]],
-        {"": ""}, {"type": "text", "text": "t"}, {"role": "assistant", "content": None}, "{}", "[1]",
-        value, [value], {"content": value}, str(value), json.dumps(value),
+        {"": ""}, {"type": "text", "text": "t"}, {"role": "assistant", "content": None}, "{}",
+        "[1]", value, [value], {"content": value}, str(value), json.dumps(value),
     ]  # fmt: skip
     return chance.choice(odd)
 

@@ -177,8 +177,7 @@ def traces(data: bytes) -> None:
     trace = Trace(observations[0], tuple(observations))
     try:
         case = map_trace(trace, AnswerFields(), "fuzz")
-    except FieldError as error:
-        assert str(error)
+    except FieldError:
         return
     for kept in writable([case]):
         if isinstance(kept, Case):
@@ -206,8 +205,7 @@ def files(data: bytes) -> None:
             with closing(_source(path)) as source:
                 hidden = Pseudonymiser(PseudonymMode.TEXT, key="0123456789abcdef")
                 manifest = take_snapshot(source, Path(folder, "s"), Filters(), hidden)
-        except UsageError as error:
-            assert str(error)
+        except UsageError:
             assert sorted(child.name for child in Path(folder).iterdir()) == [path.name]
             return
         taken = open_snapshot(Path(folder, "s"))

@@ -241,12 +241,22 @@ PERSONAL = {
     "phone": [
         "06 12 34 56 78", "06.12.34.56.78", "0612345678", "+33 6 12 34 56 78",
         "+33 (0)6 12 34 56 78", "0033612345678", "06\u202f12\u202f34\u202f56\u202f78",
-        "+44 20 7946 0958", "+1 (415) 555-2671", "415-555-2671",
+        "+44 20 7946 0958", "+1 (415) 555-2671", "415-555-2671", "020 7946 0958 ext. 23",
+        "01 42 68 53 00 poste 412", "+32 475 12 98 40",
     ],
     "url": [
         "https://exemple.fr/reset?token=abc", "https://u:p@exemple.fr/", "http://x.fr/#k=1",
-        "https://x.fr/s/9f8e7d6c5b4a39281706f5e4",
+        "https://x.fr/s/9f8e7d6c5b4a39281706f5e4", "instagram.com/anna.bakes",
+        "https://people.exemple.edu/~anna/",
     ],
+    "handle": ["@anna_b33", "@anna@piaille.exemple"],
+    "ip": ["86.142.9.201", "2001:db8:85a3::8a2e:370:7334"],
+    "address": [
+        "12 bis, rue des Lilas, 69003 Lyon", "8 impasse des Mésanges\n31200 Toulouse",
+        "482 Birchwood Ave, Apt 3B, Dayton, OH 45402", "20 Station Lane, York YO1 7HU", "BP 41",
+    ],
+    "ssn": ["123-97-1141"],
+    "nino": ["ck 23 98 64 a"],
     "iban": ["FR76 3000 6000 0112 3456 7890 189", "DE89370400440532013000"],
     "card": ["4242 4242 4242 4242", "4111-1111-1111-1111", "378282246310005"],
     "nir": ["2 55 08 14 168 025 38", "255081416802538", "1 84 12 2A 123 456"],
@@ -280,15 +290,28 @@ def test_the_same_number_written_differently_is_the_same() -> None:
     assert rewrite.text("06 12 34 56 79") != rewrite.text("06 12 34 56 78")
 
 
+def test_a_date_told_to_be_a_birth_goes_wherever_it_stands() -> None:
+    told = Message(id="M-1", respondent_id="R-1", text="Je suis née à Lyon le 14/07/1986.")
+    study = Study(id="s", title="", messages=(told,))
+    rewrite = Rewriter(Pseudonymiser(PseudonymMode.TEXT, key="0123456789abcdef"), study)
+    hidden = rewrite.study(study).messages[0].text
+    assert "1986" not in hidden
+    assert rewrite.text("« le 14/07/1986 »").strip("« »") in hidden
+    assert rewrite.text("le 15/07/1986") == "le 15/07/1986"
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "12 345 678 habitants, 1 234 567,89 €, 2026-01-31 12:30:00, 50 % de 3 598",
-        "https://exemple.fr/page et @quelqu'un, 3 x 4 = 12, version 1.2.3.4",
+        "https://www.exemple.fr/page, exemple.fr et @quelqu'un, 3 x 4 = 12, version 1.2.3.4",
         "1234567812345678 n'est pas une carte",
         "FR76 3000 6000 0112 3456 7890 188 est faux",
         "M-0034 [Q3] 10-20-30 (06) 1.06 0.12.34",
         "Annabelle Martinez",
+        "@media (max-width: 600px), @dataclass, npm i @types/node@20.1.0, 5 pm @ 3",
+        "version 10.4.2.1, 127.0.0.1, 255.255.255.0, à 12:30:45, INV-2023-000457",
+        "000-12-3456, QQ123456C, réunion le 12/03/2024, lots 12 34 56 78 90, le 3919",
     ],
 )
 def test_figures_and_plain_addresses_stay(text: str) -> None:

@@ -5,7 +5,6 @@ import hashlib
 import re
 import shutil
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import IO, Self
 
@@ -69,17 +68,26 @@ class Folder:
     """The folder under construction, beside its final place until it is whole."""
 
     def __init__(self, path: Path) -> None:
+        from filelock import FileLock, Timeout
+
         if path.exists() or path.is_symlink():
             raise UsageError(
                 f"{path} exists already; a snapshot is never overwritten: choose another --out"
             )
         self.path = path
+        # One place for all tries, so that what a killed process left goes at the next one.
+        self.work = path.with_name(f".{path.name}.taking")
+        self.new = self.work / "new"
+        self._lock = FileLock(self.work / ".lock", timeout=0)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.work = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-            (self.work / "new").mkdir()
-            self.new = self.work / "new"
-            (self.new / "studies").mkdir()
+            self.work.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock.acquire()
+            shutil.rmtree(self.new, ignore_errors=True)
+            (self.new / "studies").mkdir(parents=True)
+        except Timeout:
+            raise UsageError(
+                f"{path}: another process is taking it; wait for it, or choose another --out"
+            ) from None
         except OSError as error:
             raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
         self.files: dict[str, str] = {}
@@ -94,6 +102,7 @@ class Folder:
             with contextlib.suppress(OSError):  # a full disk; what is whole was closed before
                 file.close()
         shutil.rmtree(self.work, ignore_errors=True)
+        self._lock.release()
         if isinstance(error, OSError) and not error.filename:
             error.filename = str(self.path)
 

@@ -12,7 +12,7 @@ from ancrage.ids import IdIndex, IdPolicy
 from ancrage.quotes.surface import fold
 from ancrage.snapshot.manifest import PseudonymMode
 from ancrage.snapshot.pseudonyms import Pseudonymiser
-from ancrage.snapshot.scrub import Found, Terms, find_personal
+from ancrage.snapshot.scrub import Found, Terms, find_birth_dates, find_personal
 
 DIGITS = "123456789"
 """No zero: padding is presentation, and must not make two pseudonyms read alike."""
@@ -61,6 +61,13 @@ class Rewriter:
         self._terms = Terms(each for each in ids if not (self._numbered(each) or _weak(each)))
         self._weak = any(_weak(each) for each in ids)
         self._pattern = self._written_forms(ids)
+        # A date is a birth by the words before it, which a quote of it may leave out.
+        hidden = messages if pseudonymiser.mode is PseudonymMode.TEXT else ()
+        self._births = Terms(
+            message.text[found.start : found.end]
+            for message in hidden
+            for found in find_birth_dates(message.text)
+        )
 
     def text(self, text: str) -> str:
         """``text`` with every id, and in mode ``text`` every personal detail, replaced."""
@@ -172,7 +179,7 @@ class Rewriter:
         if self._weak:
             yield from self._cited(text)
         if self._of.mode is PseudonymMode.TEXT:
-            yield from find_personal(text, self._of.names)
+            yield from find_personal(text, self._of.names, self._births)
 
     def _numbered_as(self, number: str) -> str | None:
         """The id that a respondent's number alone means."""

@@ -230,8 +230,9 @@ class SqlSource:
                 if self._engine.dialect.name == "postgresql":
                     connection = connection.execution_options(postgresql_readonly=True)
                 yield connection
-        except (SQLAlchemyError, UnicodeDecodeError) as error:  # names of columns, undecodable
-            cause = str(getattr(error, "orig", None) or error).strip()
+        # A damaged file: names of columns that cannot be decoded, sizes that nothing can hold.
+        except (SQLAlchemyError, UnicodeDecodeError, MemoryError) as error:
+            cause = str(getattr(error, "orig", None) or error).strip() or type(error).__name__
             password = self._engine.url.password
             if password:
                 cause = cause.replace(password, "***")
