@@ -20,7 +20,6 @@ from pydantic import ValidationError
 
 from ancrage.checks.base import CodeCheck
 from ancrage.citations import UnreadableAnswer, parse
-from ancrage.citations.brackets import fold
 from ancrage.config import Config
 from ancrage.domain import Case, Evaluation, ScoreState
 from ancrage.errors import UsageError
@@ -30,6 +29,7 @@ from ancrage.langfuse.source import map_trace
 from ancrage.langfuse.trace import Trace
 from ancrage.llm import parse_json
 from ancrage.quotes import canonical, find_passage, normalise
+from ancrage.quotes.surface import fold
 from ancrage.runs.scoring import evaluate
 from ancrage.snapshot import Filters, open_snapshot
 from ancrage.snapshot.manifest import PseudonymMode
