@@ -26,6 +26,7 @@ from ancrage.checks import load_checks
 from ancrage.config import Config
 from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Question, Study
 from ancrage.runs import RunView, create_run, find_run, recorded, run_experiment
+from ancrage.runs.parallel import processes
 from ancrage.snapshot import open_snapshot, write_snapshot
 from ancrage.studies import Studies
 
@@ -98,7 +99,9 @@ def audit(folder: Path, workers: int) -> None:
     snapshot, config = open_snapshot(folder / "snap"), Config(None, {})
     run = create_run(snapshot, kind="audit", root=folder / f"runs{workers}")
     checks, sources = load_checks(config), Studies(snapshot, config)
-    asyncio.run(run_experiment(run, snapshot.cases(), recorded, checks, sources, workers=workers))
+    asyncio.run(
+        run_experiment(run, snapshot.cases(), recorded, checks, sources, pool=processes(workers))
+    )
 
 
 def page(folder: Path) -> None:

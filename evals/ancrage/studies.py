@@ -3,6 +3,8 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ancrage.citations import QuotedPassage, load_grammar
@@ -15,8 +17,10 @@ from ancrage.quotes import QuoteIndex, QuoteVerdict
 if TYPE_CHECKING:
     from ancrage.snapshot import Snapshot
 
-_KEPT = 32
-"""Indexed studies held at once; the others are indexed again when they come back."""
+_KEPT = 200_000
+"""Messages of indexed studies held at once; other studies are indexed again when they come back."""
+_SHARED = 20_000
+"""Messages from which the processes of a run share one index of words."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class IndexedStudy:
 
     study: Study
     policy: IdPolicy
+    index_path: Path | None = None
+    """Where processes share the index of the words of its messages."""
 
     @cached_property
     def quotes(self) -> QuoteIndex:
@@ -35,6 +41,7 @@ class IndexedStudy:
                 message.id: message.language or self.study.language
                 for message in self.study.messages
             },
+            self.index_path,
         )
 
     def message(self, written: str) -> Message | None:
@@ -46,7 +53,9 @@ class IndexedStudy:
 
     def cited(self, quote: QuotedPassage) -> list[str]:
         """The ids of the messages that a quote cites, those that exist, in order."""
-        found = (self.message(token.text) for each in quote.citations for token in each.messages)
+        found = (
+            self.message(token.text) for citation in quote.citations for token in citation.messages
+        )
         return [message.id for message in found if message]
 
     def passage(self, verdict: QuoteVerdict) -> Passage | None:
@@ -108,11 +117,16 @@ class IndexedStudy:
 
 
 class Studies:
-    """The indexed studies of a snapshot, built when first asked for."""
+    """The indexed studies of a snapshot, built when first asked for.
 
-    def __init__(self, snapshot: "Snapshot", config: Config | None = None) -> None:
+    ``scratch`` is a folder where the processes of a run share what takes long to build.
+    """
+
+    def __init__(
+        self, snapshot: "Snapshot", config: Config | None = None, scratch: Path | None = None
+    ) -> None:
         config = config or load()
-        self.snapshot, self.config = snapshot, config
+        self.snapshot, self.config, self._scratch = snapshot, config, scratch
         self._policy = config.table("ids", IdPolicy)
         self.grammar = load_grammar(config)
         self._kept: OrderedDict[str, IndexedStudy | None] = OrderedDict()
@@ -126,9 +140,20 @@ class Studies:
         if case.study_id is None:
             return None
         if case.study_id not in self._kept:
-            study = self.snapshot.study(case.study_id)
-            self._kept[case.study_id] = IndexedStudy(study, self._policy) if study else None
-            if len(self._kept) > _KEPT:
+            self._kept[case.study_id] = self._indexed(case.study_id)
+            while len(self._kept) > 1 and self._messages() > _KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(case.study_id)
         return self._kept[case.study_id]
+
+    def _indexed(self, study_id: str) -> IndexedStudy | None:
+        study = self.snapshot.study(study_id)
+        if study is None:
+            return None
+        path = None
+        if self._scratch and len(study.messages) >= _SHARED:
+            path = self._scratch / f"{sha256(study_id.encode()).hexdigest()[:16]}.words"
+        return IndexedStudy(study, self._policy, path)
+
+    def _messages(self) -> int:
+        return sum(len(kept.study.messages) for kept in self._kept.values() if kept)

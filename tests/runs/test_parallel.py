@@ -11,7 +11,15 @@ from ancrage.config import Config
 from ancrage.domain import RunState
 from ancrage.errors import UsageError
 from ancrage.runs import RunFolder, create_run, recorded, run_experiment, score_run
-from ancrage.runs.parallel import FEWEST, Job, Lines, count_workers, job_of, score_lines
+from ancrage.runs.parallel import (
+    FEWEST,
+    Job,
+    Lines,
+    count_workers,
+    job_of,
+    processes,
+    score_lines,
+)
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
 
@@ -23,11 +31,11 @@ def studies() -> Studies:
     return Studies(open_snapshot(DEMO), Config(None, {}))
 
 
-async def audit(studies: Studies, root: Path, name: str, workers: int) -> RunFolder:
+async def audit(studies: Studies, root: Path, name: str, workers: int = 1) -> RunFolder:
     folder = create_run(studies.snapshot, kind="audit", name=name, root=root)
     checks = load_checks(studies.config)
     cases = studies.snapshot.cases()
-    await run_experiment(folder, cases, recorded, checks, studies, workers=workers)
+    await run_experiment(folder, cases, recorded, checks, studies, pool=processes(workers))
     return folder
 
 
@@ -39,24 +47,26 @@ def journals(folder: RunFolder) -> dict[str, bytes]:
 
 
 async def test_the_record_is_the_same_byte_for_byte(studies: Studies, tmp_path: Path) -> None:
-    one = await audit(studies, tmp_path, "one", workers=1)
+    one = await audit(studies, tmp_path, "one")
     two = await audit(studies, tmp_path, "two", workers=2)
     assert journals(one) == journals(two)
     assert two.run.state is RunState.COMPLETE
-    await score_run(two, load_checks(studies.config), studies, workers=2)
+    await score_run(two, load_checks(studies.config), studies, pool=processes(2))
     again = journals(two)
     assert again["scorings/001/scores.jsonl"] == again["scorings/002/scores.jsonl"]
 
 
 async def test_an_interrupted_run_goes_on_over_processes(studies: Studies, tmp_path: Path) -> None:
-    one = await audit(studies, tmp_path, "one", workers=1)
-    two = await audit(studies, tmp_path, "two", workers=1)
+    one = await audit(studies, tmp_path, "one")
+    two = await audit(studies, tmp_path, "two")
     scores = two.scorings()[0].path / "scores.jsonl"
     outputs = two.path / "outputs.jsonl"
     scores.write_bytes(b"".join(scores.read_bytes().splitlines(keepends=True)[:50]) + b'{"case_')
     outputs.write_bytes(b"".join(outputs.read_bytes().splitlines(keepends=True)[:60]))
     checks = load_checks(studies.config)
-    await run_experiment(two, studies.snapshot.cases(), recorded, checks, studies, workers=2)
+    await run_experiment(
+        two, studies.snapshot.cases(), recorded, checks, studies, pool=processes(2)
+    )
     assert journals(one) == journals(two)
 
 
@@ -82,13 +92,16 @@ async def scored(job: Job, studies: Studies, deaths: int) -> list[bytes]:
     return [done.scored async for done in score_lines(job, lines(), 2)]
 
 
-async def test_workers_that_die_are_replaced(studies: Studies) -> None:
-    job = job_of(studies, load_checks(studies.config), 60.0)
+async def test_workers_that_die_are_replaced(studies: Studies, tmp_path: Path) -> None:
+    pool = processes(2)
+    assert pool
+    job = job_of(studies, load_checks(studies.config), 60.0, pool, tmp_path)
     assert job
     assert await scored(job, studies, deaths=1) == await scored(job, studies, deaths=0)
 
 
-async def test_code_that_changed_under_a_run_is_named(studies: Studies) -> None:
-    job = Job(studies.snapshot.path, studies.config, (("unknown_ref", "0"),), 60.0)
+async def test_code_that_changed_under_a_run_is_named(studies: Studies, tmp_path: Path) -> None:
+    changed = (("unknown_ref", "0"),)
+    job = Job(studies.snapshot.path, studies.config, load_checks, changed, 60.0, tmp_path)
     with pytest.raises(UsageError, match="the code of unknown_ref changed"):
         await scored(job, studies, deaths=0)

@@ -1,11 +1,18 @@
 """Run the checks over answers: ``experiment`` and ``score``."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ancrage.cli.scoring import Calls, Scoring, conclude, print_estimate
 from ancrage.cli.shell import Count, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called, resume_with
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ancrage.evaluator import Evaluator
+    from ancrage.runs.parallel import Pool
+    from ancrage.snapshot import Snapshot
 
 
 @command(
@@ -19,6 +26,8 @@ from ancrage.program import called, resume_with
         "resume": "Continue this run instead of starting one: its id, or 'latest'.",
         "concurrency": "Answers evaluated at once.",
         "workers": "Processes for code checks: a number, or auto for every core when it pays.",
+        "engine": "Where code checks and NLI run: in processes here, or on a Ray cluster "
+        "(RAY_ADDRESS; without it, one on this machine).",
     }
 )
 def experiment(
@@ -32,6 +41,7 @@ def experiment(
     resume: str = "",
     concurrency: Count = 8,
     workers: str = "auto",
+    engine: Literal["local", "ray"] = "local",
     calls: Calls = Calls(),
 ) -> ExitCode:
     """Check the answers of a snapshot and report.
@@ -43,7 +53,6 @@ def experiment(
 
     from ancrage.cli.dataset_runs import made_on_dataset, resume_on_dataset, run_on_dataset
     from ancrage.runs import create_run, find_run, recorded, run_experiment
-    from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
     from ancrage.snapshot import newest_snapshot, open_snapshot
     from ancrage.studies import Studies
@@ -99,7 +108,7 @@ def experiment(
                 evaluators,
                 Studies(data),
                 concurrency=concurrency,
-                workers=count_workers(workers, data.manifest.counts.kept),
+                pool=_pool(engine, workers, data, evaluators, scoring.scorers),
                 progress=advance,
             )
         )
@@ -112,6 +121,8 @@ def experiment(
         "resume": "Take up the newest scoring by the same evaluators that was interrupted.",
         "concurrency": "Answers evaluated at once.",
         "workers": "Processes for code checks: a number, or auto for every core when it pays.",
+        "engine": "Where code checks and NLI run: in processes here, or on a Ray cluster "
+        "(RAY_ADDRESS; without it, one on this machine).",
     },
 )
 def score(
@@ -120,6 +131,7 @@ def score(
     resume: bool = False,
     concurrency: Count = 8,
     workers: str = "auto",
+    engine: Literal["local", "ray"] = "local",
     calls: Calls = Calls(),
 ) -> ExitCode:
     """Score a run's outputs again, with judges if named.
@@ -133,7 +145,6 @@ def score(
     import asyncio
 
     from ancrage.runs import find_run, score_run
-    from ancrage.runs.parallel import count_workers
     from ancrage.runs.progress import track
     from ancrage.studies import Studies
 
@@ -151,11 +162,34 @@ def score(
                 Studies(data),
                 resume=resume,
                 concurrency=concurrency,
-                workers=count_workers(workers, data.manifest.counts.kept),
+                pool=_pool(engine, workers, data, chosen, scoring.scorers),
                 progress=advance,
             )
         )
     return conclude(folder)
+
+
+def _pool(
+    engine: str, workers: str, data: "Snapshot", evaluators: "Sequence[Evaluator]", scorers: str
+) -> "Pool | None":
+    """The workers that the options ask for, beside this process."""
+    from functools import partial
+
+    from ancrage.evaluators import select
+    from ancrage.runs.parallel import count_workers, processes
+
+    number = count_workers(workers, data.manifest.counts.kept)
+    if engine == "local":
+        return processes(number)
+    from ancrage.scale.cluster import cluster
+
+    wanted = {name.strip() for name in scorers.split(",")}
+    modelless = [
+        evaluator.name
+        for evaluator in evaluators
+        if evaluator.name in wanted and not getattr(evaluator, "tiers", None)
+    ]
+    return cluster(partial(select, "none", ",".join(modelless)), modelless)
 
 
 tasks = (experiment, score)

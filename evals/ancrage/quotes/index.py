@@ -1,8 +1,9 @@
 """Every quotable text of a study, indexed once, and the verdict on a quote."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from ancrage.quotes import language
@@ -54,6 +55,8 @@ _LOOSEST = 10
 """Characters, in all, of the fragments of a quote whose only fault may be its cuts."""
 _BEFORE = 40
 """Characters before a passage that tell whether it begins a sentence."""
+_READY = 4096
+"""Texts held in canonical form; the others are made ready again when they are looked at."""
 _PLACES = 8
 """Places of a message where the same words are looked at."""
 
@@ -68,21 +71,27 @@ class QuoteIndex:
 
     ``sources`` are (id, text); the first text of an id is kept, and ``duplicates`` names ids
     that came again with another text. ``languages`` gives the ISO 639-1 code of a text where
-    it is known.
+    it is known. Where a quote fails, all texts are looked through by way of an index of their
+    words: the file ``index_path`` that processes share, or a temporary one.
     """
 
     def __init__(
         self,
         sources: Iterable[tuple[str, str]],
         languages: Mapping[str, str | None] | None = None,
+        index_path: Path | None = None,
     ) -> None:
-        self._sources: dict[str, SourceText] = {}
+        self._texts: dict[str, str] = {}
         self.duplicates: list[str] = []
         for source_id, text in sources:
-            known = self._sources.setdefault(source_id, SourceText(text))
-            if known.text != text:
+            if self._texts.setdefault(source_id, text) != text:
                 self.duplicates.append(source_id)
         self._languages = languages or {}
+        self._index_path = index_path
+        self._source = lru_cache(maxsize=_READY)(self._made_ready)
+
+    def _made_ready(self, source_id: str) -> SourceText:
+        return SourceText(self._texts[source_id])
 
     def verify(self, quote: str, source_ids: Sequence[str] = ()) -> QuoteVerdict:
         """The verdict on ``quote`` against the texts cited; the best of them counts.
@@ -98,9 +107,9 @@ class QuoteIndex:
         holder = ""
         needle: Needle | None = None
         for source_id in source_ids if speaks(quote) else ():
-            source = self._sources.get(source_id)
-            if source is None:
+            if source_id not in self._texts:
                 continue
+            source = self._source(source_id)
             match = exact(quote, source.text)
             if match is None:
                 needle = needle or needle_of(quote)
@@ -119,7 +128,7 @@ class QuoteIndex:
 
         ``around`` is the rest of the quote's sentence, which can give back what was left out.
         """
-        source = self._sources[verdict.source_id or ""]
+        source = self._source(verdict.source_id or "")
         text = source.canonical
         needle = needle_of(quote)
         if verdict.tier is QuoteTier.ELIDED:
@@ -152,9 +161,11 @@ class QuoteIndex:
         if elided is None or sum(map(len, elided.fragments)) < _LOOSEST:
             return None
         for source_id in source_ids:
-            source = self._sources.get(source_id)
-            match = source and locate(elided, source.canonical, loose=True)
-            if not source or not match:
+            if source_id not in self._texts:
+                continue
+            source = self._source(source_id)
+            match = locate(elided, source.canonical, loose=True)
+            if not match:
                 continue
             found = marked_distortion(
                 elided, match.spans, source.canonical, canonical(quote), around
@@ -177,7 +188,7 @@ class QuoteIndex:
         if not speaks(quote):
             return absent("The quote is empty.")
         needle = needle_of(quote)
-        cited = {i: self._sources[i] for i in source_ids if i in self._sources}
+        cited = {i: self._source(i) for i in source_ids if i in self._texts}
         texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
         holders = self._holders(needle, exclude=cited)
         elsewhere = found_elsewhere(holders, bool(cited))
@@ -212,7 +223,7 @@ class QuoteIndex:
             if len(run) < _LONG_RUN:
                 return None
             for number in self._words.having(words(run)):
-                at = find_whole(run, self._sources[self._ids[number]].canonical)
+                at = find_whole(run, self._source(self._ids[number]).canonical)
                 if at >= 0:
                     return self._ids[number], at
             return None
@@ -222,7 +233,7 @@ class QuoteIndex:
             return None
         ids = tuple(dict.fromkeys(part.source_id for part in parts))
         first = parts[0]
-        start, end = self._sources[first.source_id].span(first.at, first.at + len(first.text))
+        start, end = self._source(first.source_id).span(first.at, first.at + len(first.text))
         seams = " | ".join(f"“{part.text}”" for part in parts)
         what = (
             f"joins words of {' and '.join(ids)}"
@@ -251,7 +262,7 @@ class QuoteIndex:
         if nearest is None or nearest.passage.similarity < minimum:
             return None
         source_id, passage = nearest
-        source = self._sources[source_id]
+        source = self._source(source_id)
         start, end = source.span(passage.start, passage.end)
         before = max(0, passage.start - _BEFORE)
         detail = (
@@ -274,7 +285,7 @@ class QuoteIndex:
     ) -> QuoteVerdict | None:
         numbers = self._words.sharing(words(needle.canonical), _CANDIDATES)
         ids = [self._ids[number] for number in numbers]
-        texts = {i: self._sources[i].canonical for i in ids if i not in cited}
+        texts = {i: self._source(i).canonical for i in ids if i not in cited}
         note = ", which is not cited" if cited else ""
         quote = needle.canonical
         return self._altered(quote, _nearest(quote, texts), _ALTERED_ELSEWHERE, note)
@@ -293,7 +304,7 @@ class QuoteIndex:
         if written is None or shares_a_run(needle.canonical, texts):
             return None
         for source_id, text in texts.items():
-            held = self._sources[source_id]
+            held = self._source(source_id)
             source = held.text
             known = (self._languages.get(source_id) or "")[:2].lower()
             original = held.language or known
@@ -314,11 +325,11 @@ class QuoteIndex:
 
     @cached_property
     def _ids(self) -> list[str]:
-        return list(self._sources)
+        return list(self._texts)
 
     @cached_property
     def _words(self) -> WordIndex:
-        return WordIndex(source.canonical for source in self._sources.values())
+        return WordIndex(self._texts.values(), self._index_path)
 
     def _holders(
         self, needle: Needle, exclude: Mapping[str, SourceText]
@@ -330,7 +341,7 @@ class QuoteIndex:
             found = (
                 (source_id, match)
                 for source_id in ids
-                if source_id not in exclude and (match := find(needle, self._sources[source_id]))
+                if source_id not in exclude and (match := find(needle, self._source(source_id)))
             )
             if holders := list(islice(found, HOLDERS)):
                 return holders

@@ -58,10 +58,8 @@ _SYMBOLS = {">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "-->": "→", "'
 
 Replacement = str | Callable[[re.Match[str]], str]
 
-_TABLE_STEP: tuple[re.Pattern[str], Replacement] = (
-    re.compile("[" + re.escape("".join(_TABLE)) + "Œ]"),
-    _from_table,
-)
+RESPELT = re.compile("[" + re.escape("".join(_TABLE)) + "Œ]")
+_TABLE_STEP: tuple[re.Pattern[str], Replacement] = (RESPELT, _from_table)
 # What a text must hold for the step to matter, the pattern, its replacement. Every pattern is
 # linear: whitespace is collapsed first, so that no later one can run over it.
 _STEPS: tuple[tuple[tuple[str, ...], re.Pattern[str], Replacement], ...] = (

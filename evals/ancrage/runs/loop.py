@@ -7,10 +7,13 @@ run, such as a full disk, ends it, and what was done is kept.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from ancrage.domain import (
@@ -25,8 +28,8 @@ from ancrage.domain import (
 from ancrage.errors import UsageError
 from ancrage.evaluator import Evaluator
 from ancrage.files import Index
-from ancrage.runs.journal import Journal
-from ancrage.runs.parallel import Job, Lines, job_of, score_lines
+from ancrage.runs.journal import Journal, line_of
+from ancrage.runs.parallel import Done, Lines, Pool, job_of
 from ancrage.runs.record import RunFolder, ScoringFolder, finish
 from ancrage.runs.scoring import release
 from ancrage.runs.shield import CASE_SECONDS
@@ -51,7 +54,7 @@ async def run_experiment(
     studies: Studies,
     *,
     concurrency: int = 1,
-    workers: int = 1,
+    pool: Pool | None = None,
     case_seconds: float = CASE_SECONDS,
     progress: Progress = lambda: None,
     on_item: OnItem | None = None,
@@ -65,8 +68,8 @@ async def run_experiment(
 
     Args:
         concurrency: cases under way at once, in this process.
-        workers: processes for an audit by code checks alone, when nobody listens to its items;
-            the record is the same.
+        pool: where evaluators that call no model work, of an audit when nobody listens to its
+            items; the record is the same.
         case_seconds: after how long a case is given up.
         progress: called once an item.
         on_item: called with each item and its scores.
@@ -87,11 +90,9 @@ async def run_experiment(
                     studies, evaluators, case_seconds, answers, retried, outputs, scores,
                     progress, on_item,
                 )  # fmt: skip
-                job = filling.job() if workers > 1 and produce is recorded else None
-                if job:
-                    names = (name for name in studies.snapshot.case_ids() if name not in scored)
-                    await filling.in_processes(job, names, workers)
-                else:
+                names = (name for name in studies.snapshot.case_ids() if name not in scored)
+                far = produce is recorded and pool
+                if not (far and await filling.in_pool(far, names, concurrency)):
                     todo = (case for case in cases if case.id not in scored)
                     await for_each(partial(filling.one, produce), todo, concurrency)
         finally:
@@ -109,7 +110,7 @@ async def score_run(
     *,
     resume: bool = False,
     concurrency: int = 1,
-    workers: int = 1,
+    pool: Pool | None = None,
     case_seconds: float = CASE_SECONDS,
     progress: Progress = lambda: None,
     on_item: OnItem | None = None,
@@ -140,10 +141,7 @@ async def score_run(
                     studies, evaluators, case_seconds, answers, set(), None, scores,
                     progress, on_item,
                 )  # fmt: skip
-                job = filling.job() if workers > 1 else None
-                if job:
-                    await filling.in_processes(job, names, workers)
-                else:
+                if not (pool and await filling.in_pool(pool, names, concurrency)):
                     todo = (studies.snapshot.case(name) for name in names)
                     await for_each(partial(filling.one, recorded), todo, concurrency)
         finally:
@@ -180,25 +178,55 @@ class _Filling:
         if self.on_item:
             self.on_item(case, output, entry)
 
-    def job(self) -> Job | None:
-        """What further processes need; None when this run must stay in one."""
-        return None if self.on_item else job_of(self.studies, self.evaluators, self.seconds)
+    async def in_pool(self, pool: Pool, names: Iterable[str], concurrency: int) -> bool:
+        """Score cases in other processes; what these cannot load is done here, over their lines.
 
-    async def in_processes(self, job: Job, names: Iterable[str], workers: int) -> None:
-        """Score cases in other processes; here their lines are written, in order."""
-        snapshot = self.studies.snapshot
-        lines = (
-            Lines(
-                snapshot.case_line(name),
-                None if name in self.retried else self.answers.line(name),
+        Returns:
+            Whether it was done; nothing was, where they can load none of the evaluators.
+        """
+        if self.on_item:
+            return False
+        with TemporaryDirectory(prefix="ancrage-") as scratch:
+            job = job_of(self.studies, self.evaluators, self.seconds, pool, Path(scratch))
+            if job is None:
+                return False
+            given = [(each.name, each.version) for each in self.evaluators]
+            others = [
+                evaluator
+                for evaluator, named in zip(self.evaluators, given, strict=True)
+                if named not in job.evaluators
+            ]
+            lines = (
+                Lines(
+                    self.studies.snapshot.case_line(name),
+                    None if name in self.retried else self.answers.line(name),
+                )
+                for name in names
             )
-            for name in names
-        )
-        async for done in score_lines(job, lines, workers):
-            if done.is_new and self.outputs:
-                self.outputs.write(done.output)
-            self.scores.write(done.scored)
-            self.progress()
+            slots = asyncio.Semaphore(concurrency)
+            async with _one_error(), asyncio.TaskGroup() as group:
+                async for done in pool.score(job, lines):
+                    if done.is_new and self.outputs:
+                        self.outputs.write(done.output)
+                    if others:
+                        await slots.acquire()
+                        task = group.create_task(self._rest(done, others))
+                        task.add_done_callback(lambda _: slots.release())
+                    else:
+                        self.scores.write(done.scored)
+                        self.progress()
+        return True
+
+    async def _rest(self, done: Done, others: Sequence[Evaluator]) -> None:
+        """Add what ``others`` say to what the workers said, in the order of the evaluators."""
+        output = Output.model_validate_json(done.output)
+        entry = Scored.model_validate_json(done.scored)
+        case = self.studies.snapshot.case(output.case_id)
+        more, _ = await score_output(self.studies, case, output, others, self.seconds)
+        said = {each.evaluator: each for each in (*entry.evaluations, *more.evaluations)}
+        ordered = tuple(said[evaluator.name] for evaluator in self.evaluators)
+        self.scores.write(line_of(entry.model_copy(update={"evaluations": ordered})))
+        self.progress()
 
 
 async def for_each(
@@ -215,10 +243,16 @@ async def for_each(
             await work(item)
             await asyncio.sleep(0)  # work that never waits must not outlast an interrupt
 
+    async with _one_error(), asyncio.TaskGroup() as group:
+        for _ in range(max(1, concurrency)):
+            group.create_task(worker())
+
+
+@asynccontextmanager
+async def _one_error() -> AsyncIterator[None]:
+    """Of the errors that ended a group of tasks, the first one itself."""
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(max(1, concurrency)):
-                group.create_task(worker())
+        yield
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
 

@@ -1,7 +1,8 @@
-"""Code checks over processes: the same record, byte for byte, from as many cores as there are.
+"""Evaluators over processes: the same record, byte for byte, from as many cores as there are.
 
-Worker processes are spawned and hold the snapshot, its studies and the checks by themselves; lines
-of JSON go in and come out, in order. Whatever dies with a worker is done again by ``--resume``.
+Workers hold the snapshot, its studies and the evaluators by themselves; lines of JSON go in and
+come out, in order. What calls a language model stays with the run, whose limiter and budget hold
+for all. Whatever dies with a worker is done again.
 """
 
 import asyncio
@@ -10,13 +11,14 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from ancrage.checks import load_checks
 from ancrage.config import Config
@@ -58,9 +60,34 @@ class Job:
 
     snapshot: Path
     config: Config
-    checks: tuple[tuple[str, str], ...]
+    load: "Load"
+    evaluators: tuple[tuple[str, str], ...]
     """Names and versions."""
     seconds: float
+    scratch: Path
+    """A folder where the workers of one machine share the indexes of large studies."""
+
+
+Load = Callable[[Config], Sequence[Evaluator]]
+"""Gives the evaluators by themselves; a function that other processes can import."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Workers beside the process that fills the run."""
+
+    score: Callable[[Job, Iterable[Lines]], AsyncIterator[Done]]
+    """What each line gives, in order."""
+    load: Load = load_checks
+    scorers: frozenset[str] = frozenset()
+    """Names of evaluators that ``load`` gives beside the checks."""
+
+
+def processes(workers: int, load: Load = load_checks, scorers: Iterable[str] = ()) -> Pool | None:
+    """Workers on this machine; None for one, which is this process."""
+    if workers == 1:
+        return None
+    return Pool(partial(score_lines, workers=workers), load, frozenset(scorers))
 
 
 def count_workers(wanted: int | str, cases: int) -> int:
@@ -80,13 +107,17 @@ def count_workers(wanted: int | str, cases: int) -> int:
     return number
 
 
-def job_of(studies: Studies, evaluators: Sequence[Evaluator], seconds: float) -> Job | None:
-    """What to tell workers; None when they could not load these evaluators by themselves."""
-    wanted = tuple((evaluator.name, evaluator.version) for evaluator in evaluators)
-    known = {(check.name, check.version) for check in load_checks(studies.config)}
-    if not known.issuperset(wanted):
+def job_of(
+    studies: Studies, evaluators: Sequence[Evaluator], seconds: float, pool: Pool, scratch: Path
+) -> Job | None:
+    """What to tell workers; None when they could load none of these evaluators by themselves."""
+    checks = {(check.name, check.version) for check in load_checks(studies.config)}
+    given = [(evaluator.name, evaluator.version) for evaluator in evaluators]
+    wanted = tuple(each for each in given if each in checks or each[0] in pool.scorers)
+    if not wanted:
         return None
-    return Job(studies.snapshot.path.resolve(), studies.config, wanted, seconds)
+    path = studies.snapshot.path.resolve()
+    return Job(path, studies.config, pool.load, wanted, seconds, scratch)
 
 
 async def score_lines(job: Job, lines: Iterable[Lines], workers: int) -> AsyncIterator[Done]:
@@ -97,7 +128,7 @@ async def score_lines(job: Job, lines: Iterable[Lines], workers: int) -> AsyncIt
     Raises:
         IncompleteError: workers died ``_DEATHS`` times over the same cases.
     """
-    chunks = _chunks(lines)
+    chunks = chunked(lines)
     held: deque[list[Lines]] = deque()
     waiting: deque[Future[list[Done]]] = deque()
     pool, deaths = _pool(job, workers), 0
@@ -134,7 +165,8 @@ def _pool(job: Job, workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (job,))
 
 
-def _chunks(lines: Iterable[Lines]) -> Iterator[list[Lines]]:
+def chunked(lines: Iterable[Lines]) -> Iterator[list[Lines]]:
+    """The lines, ``CHUNK`` at a time."""
     rest = iter(lines)
     while chunk := list(islice(rest, CHUNK)):
         yield chunk
@@ -146,32 +178,57 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-class _State(NamedTuple):
+@dataclass(frozen=True)
+class Scorer:
+    """What a worker holds: its own copies of all that its verdicts depend on."""
+
     studies: Studies
-    checks: list[Evaluator]
+    evaluators: Sequence[Evaluator]
     seconds: float
 
+    @classmethod
+    def of(cls, job: Job) -> Self:
+        """Load what a job names.
 
-_state: _State | UsageError | OSError
+        Raises:
+            UsageError: the code is no longer that of the run.
+        """
+        loaded = {(made.name, made.version): made for made in job.load(job.config)}
+        if missing := [name for name, version in job.evaluators if (name, version) not in loaded]:
+            raise UsageError(f"the code of {', '.join(missing)} changed while the run was going on")
+        studies = Studies(open_snapshot(job.snapshot, verify=False), job.config, job.scratch)
+        return cls(studies, [loaded[wanted] for wanted in job.evaluators], job.seconds)
+
+    def score(self, chunk: Iterable[Lines]) -> list[Done]:
+        """What each line gives."""
+        return asyncio.run(self._score(chunk))
+
+    async def _score(self, chunk: Iterable[Lines]) -> list[Done]:
+        found = []
+        for line in chunk:
+            case = Case.model_validate_json(line.case)
+            if line.output is None:
+                output, written = await produce_output(recorded, case, self.seconds)
+            else:
+                output, written = Output.model_validate_json(line.output), line.output
+            _, scored = await score_output(
+                self.studies, case, output, self.evaluators, self.seconds
+            )
+            found.append(Done(written, scored, line.output is None))
+        return found
+
+
+_scorer: Scorer | UsageError | OSError
 
 
 def _start(job: Job) -> None:
-    global _state
+    global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C for all
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     try:
-        _state = _load(job)
+        _scorer = Scorer.of(job)
     except (UsageError, OSError) as error:  # told by ``_work``: the pool does not pass it on
-        _state = error
-
-
-def _load(job: Job) -> _State:
-    loaded = {(check.name, check.version): check for check in load_checks(job.config)}
-    if missing := [name for name, version in job.checks if (name, version) not in loaded]:
-        raise UsageError(f"the code of {', '.join(missing)} changed while the run was going on")
-    checks: list[Evaluator] = [loaded[wanted] for wanted in job.checks]
-    studies = Studies(open_snapshot(job.snapshot, verify=False), job.config)
-    return _State(studies, checks, job.seconds)
+        _scorer = error
 
 
 def _end_with_the_parent() -> None:
@@ -182,19 +239,6 @@ def _end_with_the_parent() -> None:
 
 
 def _work(chunk: list[Lines]) -> list[Done]:
-    if isinstance(_state, Exception):
-        raise _state
-    return asyncio.run(_score(_state, chunk))
-
-
-async def _score(state: _State, chunk: list[Lines]) -> list[Done]:
-    found = []
-    for line in chunk:
-        case = Case.model_validate_json(line.case)
-        if line.output is None:
-            output, written = await produce_output(recorded, case, state.seconds)
-        else:
-            output, written = Output.model_validate_json(line.output), line.output
-        _, scored = await score_output(state.studies, case, output, state.checks, state.seconds)
-        found.append(Done(written, scored, line.output is None))
-    return found
+    if isinstance(_scorer, Exception):
+        raise _scorer
+    return _scorer.score(chunk)
