@@ -14,8 +14,8 @@ import pytest
 from ancrage.checks import load_checks
 from ancrage.config import Config
 from ancrage.domain import Evaluation, FailureMode, RunState, Score
-from ancrage.evaluator import Subject
-from ancrage.runs import RunFolder, create_run, recorded, run_experiment
+from ancrage.evaluator import Evaluator, Subject
+from ancrage.runs import RunFolder, create_run, parallel, recorded, run_experiment
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
 from tests.cli.test_commands import run
@@ -35,7 +35,7 @@ def nodes() -> Iterator[None]:
     ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
     yield
     ray.shutdown()
-    made.shutdown()
+    made.shutdown()  # type: ignore[no-untyped-call]
 
 
 def journals(folder: RunFolder) -> dict[str, bytes]:
@@ -65,7 +65,7 @@ def filled(root: Path, name: str, *, engine: str, kill: bool = False) -> RunFold
     studies = Studies(snapshot, Config(None, {}))
     folder = create_run(snapshot, kind="audit", name=name, root=root)
     checks = load_checks(studies.config)
-    evaluators = [checks[0], Asked(), *checks[1:]]
+    evaluators: list[Evaluator] = [checks[0], Asked(), *checks[1:]]
     killed: list[int] = []
 
     def progress() -> None:
@@ -90,7 +90,7 @@ def workers_of_ray() -> list[int]:
     from psutil import Process
 
     children = Process().children(recursive=True)
-    return [child.pid for child in children if child.name().startswith("ray::_work")]
+    return [child.pid for child in children if child.name() in ("ray::_work", "ray::IDLE")]
 
 
 def test_two_nodes_make_the_record_of_one_process(nodes: None, tmp_path: Path) -> None:
@@ -100,15 +100,19 @@ def test_two_nodes_make_the_record_of_one_process(nodes: None, tmp_path: Path) -
     assert there.run.state is RunState.COMPLETE
 
 
-def test_workers_killed_in_mid_run_change_nothing(nodes: None, tmp_path: Path) -> None:
+def test_workers_killed_in_mid_run_change_nothing(
+    nodes: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "CHUNK", 4)
     here = filled(tmp_path, "here", engine="local")
     there = filled(tmp_path, "there", engine="ray", kill=True)
     assert journals(here) == journals(there)
 
 
 def test_a_run_whose_head_was_killed_is_resumed(tmp_path: Path) -> None:
-    command = [Path(sys.executable).parent / "ancrage", "experiment", "--snapshot", DEMO]
-    given = [*command, "--run-name", "killed", "--engine", "ray"]
+    program = str(Path(sys.executable).parent / "ancrage")
+    given = [program, "experiment", "--snapshot", str(DEMO), "--run-name", "killed"]
+    given += ["--engine", "ray"]
     running = subprocess.Popen(given, cwd=tmp_path, start_new_session=True)
     scores = tmp_path / "runs/killed/scorings/001/scores.jsonl"
     while not (scores.exists() and scores.stat().st_size) and running.poll() is None:

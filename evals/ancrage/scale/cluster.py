@@ -56,11 +56,15 @@ async def score_lines(job: Job, lines: Iterable[Lines]) -> AsyncIterator[Done]:
     chunks = chunked(lines)
     waiting: deque[ObjectRef[list[Done]]] = deque()
     with _connected():
-        found = ray.cluster_resources()
+        found = ray.cluster_resources()  # type: ignore[no-untyped-call]
         gpus = found.get("GPU", 0) if _needs_model(job) else 0
         slots = max(1, int(gpus or found.get("CPU", 1)))
-        options = {"num_cpus": 1, "num_gpus": int(gpus > 0), "max_retries": _DEATHS}
-        task = ray.remote(**options, max_calls=0)(_work)  # a worker is kept, with its model
+        task = ray.remote(
+            num_cpus=1,
+            num_gpus=int(gpus > 0),
+            max_retries=_DEATHS,
+            max_calls=0,  # a worker is kept, and its model with it
+        )(_work)
         shared = ray.put((job, str(Path.cwd())))
         try:
             while True:
