@@ -6,14 +6,14 @@ record.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ancrage.citations.model import QuotedPassage
 from ancrage.citations.unrecognised import unrecognised
 from ancrage.domain import Anchors, Passage, QuoteRecord
-from ancrage.quotes import QuoteVerdict, canonical, find_passage
+from ancrage.quotes import QuoteIndex, QuoteVerdict
 from ancrage.quotes.distortion import Distortion
+from ancrage.quotes.verify import SourceText, find, needle_of, plain_option
 
 if TYPE_CHECKING:
     from ancrage.evaluator import Subject
@@ -23,8 +23,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"»”’)]?\s|\n")
 _AROUND = 200
 
 
-@dataclass(frozen=True, slots=True)
-class QuoteReading:
+class QuoteReading(NamedTuple):
     """A quote of an answer and what it was held against."""
 
     quote: QuotedPassage
@@ -50,24 +49,33 @@ def read(subject: "Subject") -> tuple[QuoteReading, ...]:
     if source is None:
         return tuple(QuoteReading(quote) for quote in quotes if quote.mention is None)
     readings = (
-        _read(subject, source, quote, sentence_around(subject.text, quotes, index))
-        for index, quote in enumerate(quotes)
-        if quote.mention is None
+        _read(subject, source, index) for index, quote in enumerate(quotes) if quote.mention is None
     )
     return tuple(reading for reading in readings if reading)
 
 
-def _read(
-    subject: "Subject", source: "IndexedStudy", quote: QuotedPassage, around: str
-) -> QuoteReading | None:
-    cited = tuple(source.cited(quote))
+def _read(subject: "Subject", source: "IndexedStudy", index: int) -> QuoteReading | None:
+    quotes = subject.citations.quotes
+    quote, words, texts = quotes[index], quotes[index].text, source.quotes
+    brackets = [
+        [message.id for token in citation.messages if (message := source.message(token.text))]
+        for citation in quote.citations
+    ]
+    cited = tuple([message_id for ids in brackets for message_id in ids])
     if not cited:
         return QuoteReading(quote)
-    index, words = source.quotes, quote.text
-    verdict = _in_every(source, quote)
+    if quote.rule == "shared":
+        brackets = [list(cited)]
+    verdict = _in_every(texts, words, [ids for ids in brackets if ids])
     if verdict.passed:
-        return QuoteReading(quote, cited, verdict, index.distorted(words, verdict, around))
-    if verdict.diagnosis != "elsewhere" and (loose := index.loosely(words, cited, around)):
+        distortion = texts.distorted(words, verdict)
+        if distortion:  # unless the sentence gives back what the cut left out
+            around = sentence_around(subject.text, quotes, index)
+            distortion = texts.distorted(words, verdict, around)
+        return QuoteReading(quote, cited, verdict, distortion)
+    if verdict.diagnosis != "elsewhere" and (
+        loose := texts.loosely(words, cited, sentence_around(subject.text, quotes, index))
+    ):
         return QuoteReading(quote, cited, *loose)
     if stands_in_questionnaire(subject, words):
         return None
@@ -76,18 +84,11 @@ def _read(
     return QuoteReading(quote, cited, verdict)
 
 
-def _in_every(source: "IndexedStudy", quote: QuotedPassage) -> QuoteVerdict:
+def _in_every(texts: QuoteIndex, words: str, brackets: Sequence[Sequence[str]]) -> QuoteVerdict:
     """The verdict on a quote: it stands in one of the messages of each bracket that is its own."""
-    brackets = [
-        [message.id for token in citation.messages if (message := source.message(token.text))]
-        for citation in quote.citations
-    ]
-    brackets = [ids for ids in brackets if ids]
-    if quote.rule == "shared":
-        brackets = [[message_id for ids in brackets for message_id in ids]]
-    verdict = source.quotes.verify(quote.text, brackets[0])
+    verdict = texts.verify(words, brackets[0])
     for ids in brackets[1:] if verdict.passed else ():
-        other = source.quotes.verify(quote.text, ids)
+        other = texts.verify(words, ids)
         if not other.passed:
             return other
     return verdict
@@ -96,18 +97,13 @@ def _in_every(source: "IndexedStudy", quote: QuotedPassage) -> QuoteVerdict:
 def stands_in_questionnaire(subject: "Subject", words: str) -> bool:
     """Whether ``words`` repeat a question, an option, the study's title or the conversation."""
     given = subject.case.input
-    study = subject.source.study if subject.source else None
-    texts = [given.question, *(turn.content for turn in given.history if turn.role != "tool")]
-    if study:
-        texts += [study.title, *(question.text for question in study.questions)]
-        options = {
-            canonical(option).casefold().rstrip(" .!?…")
-            for question in study.questions
-            for option in question.options
-        }
-        if canonical(words).casefold().rstrip(" .!?…") in options:
+    needle = needle_of(words)
+    if subject.source:
+        options, texts = subject.source.questionnaire
+        if plain_option(words) in options or any(find(needle, text) for text in texts):
             return True
-    return any(find_passage(words, text) for text in texts if text)
+    turns = (turn.content for turn in given.history if turn.role != "tool")
+    return any(find(needle, SourceText(text)) for text in (given.question, *turns) if text)
 
 
 def sentence_around(text: str, quotes: Sequence[QuotedPassage], index: int) -> str:

@@ -13,6 +13,7 @@ from ancrage.domain import Case, Message, Output, Passage, Question, Study
 from ancrage.evaluator import Subject
 from ancrage.ids import IdIndex, IdPolicy
 from ancrage.quotes import QuoteIndex, QuoteVerdict
+from ancrage.quotes.verify import SourceText, plain_option
 
 if TYPE_CHECKING:
     from ancrage.snapshot import Snapshot
@@ -64,6 +65,13 @@ class IndexedStudy:
         if not held or verdict.source_start is None or verdict.source_end is None:
             return None
         return Passage.of(held.text, verdict.source_start, verdict.source_end)
+
+    @cached_property
+    def questionnaire(self) -> tuple[frozenset[str], tuple[SourceText, ...]]:
+        """The options of the study's questions, and the texts of its title and questions."""
+        options = (option for question in self.study.questions for option in question.options)
+        texts = (self.study.title, *(question.text for question in self.study.questions))
+        return frozenset(map(plain_option, options)), tuple(SourceText(text) for text in texts if text)
 
     def question(self, written: str) -> Question | None:
         """The question that a reference, as an answer writes it, means."""

@@ -1,7 +1,7 @@
 """Passages presented as a respondent's words, with no id to look them up."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ancrage.anchors import stands_in_questionnaire
 from ancrage.checks.base import check, finding
@@ -51,24 +51,23 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
     """
     source = source_of(subject)
     quotes = subject.citations.quotes
-    cited_alike = {_shape(subject.text, quote) for quote in quotes if quote.citations}
     for quote in quotes:
-        cited = any(one.pairs or one.fault or one.others for one in quote.citations)
+        if any(cited.pairs or cited.fault or cited.others for cited in quote.citations):
+            continue
         count = len(quote.text.split())
         mention = quote.mention and (quote.mention in _NOBODY or count < _LONG)
-        if cited or mention or stands_in_questionnaire(subject, quote.text):
+        if mention or stands_in_questionnaire(subject, quote.text):
             continue
         if count >= _HELD and not source.study.messages:
             absent(source, "messages", "a message with the quoted words")
-        verdict = source.quotes.verify(quote.text, ())
-        held = verdict.source_id if verdict.diagnosis == "elsewhere" else None
+        held = source.quotes.holder(quote.text)
         if quote.mention and not held:
             continue
         if not (held and count >= _HELD):
-            shape = _shape(subject.text, quote)
-            alike = shape is not None and shape in cited_alike and count >= _LONG
-            heading = _in_heading(subject.text, quote.start)
-            if heading or quote.family == ">" or not (alike or _claims(subject, quote, count)):
+            if quote.family == ">" or _in_heading(subject.text, quote.start):
+                continue
+            alike = count >= _LONG and _led_alike(subject.text, quote, quotes)
+            if not (alike or _claims(subject, quote, count)):
                 continue
         where = f" The words stand in message {held}." if held else ""
         if source.study.from_tools and not held:
@@ -85,6 +84,14 @@ def uncited_quote(subject: Subject) -> Iterator[Finding]:
 
 def _in_heading(text: str, at: int) -> bool:
     return text[text.rfind("\n", 0, at) + 1 : at].lstrip().startswith("#")
+
+
+def _led_alike(text: str, quote: QuotedPassage, quotes: Sequence[QuotedPassage]) -> bool:
+    """Whether a quote stands where quotes of the answer stand that cite."""
+    shape = _shape(text, quote)
+    return shape is not None and any(
+        _shape(text, other) == shape for other in quotes if other.citations
+    )
 
 
 def _shape(text: str, quote: QuotedPassage) -> str | None:

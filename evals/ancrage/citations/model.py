@@ -40,7 +40,7 @@ class Citation(NamedTuple):
     @property
     def messages(self) -> tuple[Token, ...]:
         """The message ids cited, in order."""
-        return tuple(pair.message for pair in self.pairs if pair.message)
+        return tuple([pair.message for pair in self.pairs if pair.message])
 
 
 class QuotedPassage(NamedTuple):

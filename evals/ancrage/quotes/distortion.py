@@ -25,9 +25,13 @@ from ancrage.quotes.turns import (
     GIVES_BACK,
     GOVERNS,
     IDLE,
+    IDLES,
     JOINS,
+    MAY_COUNT,
+    MAY_GOVERN,
     NUMBER,
     SENTENCE,
+    SIGN,
     UNIT,
     WITHOUT_CONDITION,
 )
@@ -49,6 +53,15 @@ class Distortion(NamedTuple):
 _REACH = 10
 """Words before the quote, within its clause, that can govern it."""
 _LONGEST = 400
+_TAIL = 100
+"""Characters before the quote in which a quantity that goes with it stands."""
+_OPENING = re.compile(
+    r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)"
+)
+_SENTENCE_TAIL = re.compile(r"[^.!?…;\n]{0,60}([.!?…;\n]|\Z)")
+_CONDITIONAL = frozenset({"if", "unless", "si", "s'il", "s'ils", "provided", "sauf", "sans"}) | {
+    "à condition", "à moins", "as long", "tant que", "only if"
+}
 
 
 def distortion(text: str, start: int, end: int, quote: str, around: str = "") -> Distortion | None:
@@ -105,6 +118,9 @@ def marked_distortion(
 
 @lru_cache(maxsize=1024)
 def _without_idle(text: str) -> str:
+    lower = text.lower()
+    if not any(idle in lower for idle in IDLES):
+        return text
     return IDLE.sub(lambda found: "_" * len(found[0]), text)
 
 
@@ -127,8 +143,12 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
         what = f"The quote leaves out “{_short(words.strip())}” before it ({kind})."
         return Distortion(kind, words.strip(), at, end, what)
 
-    counted = COMPARES.search(before) if quote[:1].isdigit() or NUMBER.match(quote) else None
-    counted = counted or COUNTS.search(before)
+    tail = max(0, len(before) - _TAIL)
+    counted = None
+    if SIGN.search(before, tail) or MAY_COUNT(before[tail:]):
+        if quote[:1].isdigit() or NUMBER.match(quote):
+            counted = COMPARES.search(before, tail)
+        counted = counted or COUNTS.search(before, tail)
     if counted:
         return found("quantity", counted[0], begin + counted.start())
     if before[-1].isalpha() and quote[:1] in "$€£":
@@ -144,6 +164,8 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
     if len(words) > _REACH:
         clause = start - len(" ".join(words[-_REACH:])) - 1
         governing = text[max(clause, begin) : start]
+    if not MAY_GOVERN(governing):
+        return None
     for kind, pattern in GOVERNS:
         if pattern.search(governing):
             return found(kind, governing, start - len(governing))
@@ -154,25 +176,13 @@ def _at_left(text: str, start: int, end: int, quote: str) -> Distortion | None:
 
 def _opening_condition(before: str) -> bool:
     """Whether the sentence opens with a condition and the quote is what follows from it."""
-    opened = re.match(
-        r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)", before
-    )
-    if not opened:
+    opened = _OPENING.match(before)
+    if opened is None:
         return False
-    word = opened[1].lower().split()
-    conditional = word[0] in (
-        "if",
-        "unless",
-        "si",
-        "s'il",
-        "s'ils",
-        "provided",
-        "sauf",
-        "sans",
-    ) or (" ".join(word) in ("à condition", "à moins", "as long", "tant que", "only if"))
-    rest = before[opened.end() :]
-    closed = len(re.findall(r",", rest))
-    return conditional and closed <= 1 and len(before.split()) <= 25
+    words = opened[1].lower().split()
+    if words[0] not in _CONDITIONAL and " ".join(words) not in _CONDITIONAL:
+        return False
+    return before.count(",", opened.end()) <= 1 and len(before.split()) <= 25
 
 
 def _at_right(text: str, start: int, end: int, quote: str) -> Distortion | None:
@@ -183,7 +193,7 @@ def _at_right(text: str, start: int, end: int, quote: str) -> Distortion | None:
         what = f"The quote leaves out “{_short(words.strip())}” after it ({kind})."
         return Distortion(kind, words.strip(), start, min(len(text), end + length), what)
 
-    if re.match(r"/\w", after) and UNIT.search(inside):
+    if after[:1] == "/" and after[1:2].isalnum() and UNIT.search(inside):
         return found("quantity", after[:4], 4)
     asked = _question(text, start, end, quote)
     if asked:
@@ -211,7 +221,7 @@ def _at_right(text: str, start: int, end: int, quote: str) -> Distortion | None:
 def _question(text: str, start: int, end: int, quote: str) -> Distortion | None:
     """A question quoted as a statement, or the other way round."""
     inside = text[start:end]
-    tail = re.match(r"[^.!?…;\n]{0,60}([.!?…;\n]|\Z)", text[end:])
+    tail = _SENTENCE_TAIL.match(text[end : end + 61])
     asks = quote.rstrip(' "')[-1:] == "?"
     ended = inside.rstrip(' "')[-1:]
     if ended == "?":

@@ -180,6 +180,11 @@ class QuoteIndex:
             return verdict, found and self._placed(found, source)
         return None
 
+    def holder(self, quote: str) -> str | None:
+        """The first text that has ``quote`` verbatim, or None."""
+        holders = self._holders(needle_of(quote), exclude={}) if speaks(quote) else ()
+        return holders[0][0] if holders else None
+
     def _placed(self, found: Distortion, source: SourceText) -> Distortion:
         start, end = source.span(found.start, max(found.start + 1, found.end))
         return found._replace(start=start, end=end)

@@ -1,10 +1,28 @@
 """Words and turns of phrase, French and English, that govern what others say."""
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 
 
 def words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+
+
+_ALTERNATIVE = re.compile(r"(?:[^|()]|\([^()]*\))+")
+_TOKEN = re.compile(r"\w+(?:'t(?!\w))?")
+
+
+def first_words(*patterns: str) -> Callable[[str], bool]:
+    """From a text to whether a word of it may begin one of the alternatives of ``patterns``.
+
+    Where none may, none of them stands in the text: told ten times sooner than by searching.
+    """
+    turns = [turn for pattern in patterns for turn in _ALTERNATIVE.findall(pattern)]
+    heads = {turn if "n't" in turn else re.split("[ '-]", turn)[0] for turn in turns}
+    head = re.compile("|".join(sorted(heads)), re.IGNORECASE)
+    begins = lru_cache(maxsize=65_536)(lambda word: head.fullmatch(word) is not None)
+    return lambda text: any(map(begins, _TOKEN.findall(text)))
 
 
 NEGATION = (
@@ -56,19 +74,25 @@ GOVERNS = (
     ("negation", DENIES),
     ("quantity", ONLYS),
 )
-COUNTS = re.compile(
-    r"(?:(?<![\w'-])(?:few|a few|some|several|many|most|half|all|almost all|part of|at least"
+_COUNTED = (
+    r"few|a few|some|several|many|most|half|all|almost all|part of|at least"
     r"|at most"
     r"|up to|one of|two of|certaine?s?|quelques|plusieurs|peu|la plupart|la moitié|une partie|tous"
     r"|toutes|chaque|less than|more than|moins de|plus de|au moins|au plus|à peine|presque tous"
-    r"|seule?s?|minorité|majorité|minority|majority)"
+    r"|seule?s?|minorité|majorité|minority|majority"
+)
+COUNTS = re.compile(
+    rf"(?:(?<![\w'-])(?:{_COUNTED})"
     r"(?:\s+(?:of|de|d'|des|du|than|the|my|our|les|mes|nos|your|these|those|ces))*|[<>≤≥~±≈])\s*\Z",
     re.IGNORECASE,
 )
-COMPARES = re.compile(
-    r"(?:(?<!\w)(?:less than|more than|fewer than|moins de|plus de|under|over|almost|nearly|about"
+_COMPARED = (
+    r"less than|more than|fewer than|moins de|plus de|under|over|almost|nearly|about"
     r"|around|roughly|approximately|at least|at most|up to|only|presque|environ|près de|à peine"
-    r"|au moins|au plus|jusqu'à|seulement|not even|même pas)|[<>≤≥~±≈])\s*\Z",
+    r"|au moins|au plus|jusqu'à|seulement|not even|même pas"
+)
+COMPARES = re.compile(
+    rf"(?:(?<!\w)(?:{_COMPARED})|[<>≤≥~±≈])\s*\Z",
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"[.!?…;](?=\s|\Z)|\n")
@@ -88,21 +112,24 @@ JOINS = re.compile(
     r"|apart from|other than|à part)",
     re.IGNORECASE,
 )
-IDLE = re.compile(
-    r"(?<!\w)(?:par contre|en revanche|au contraire|not only|non seulement|no doubt|no matter"
-    r"|sans parler|why not|pourquoi pas|n'importe|nothing but|rien que|if only|not to mention"
-    r"|n'est-ce pas|n'empêche|sans compter|by no means|no wonder|if you ask me|if possible"
-    r"|si possible"
-    r"|s'il vous plaît|s'il te plaît|si vous voulez|if you will|as if by|sans cesse|sans arrêt"
-    r"|without (?:a )?doubt|sans aucun doute|nonetheless|non-stop|more or less"
-    r"|plus ou moins)(?!\w)",
-    re.IGNORECASE,
-)
+IDLES = (
+    "par contre", "en revanche", "au contraire", "not only", "non seulement", "no doubt",
+    "no matter", "sans parler", "why not", "pourquoi pas", "n'importe", "nothing but", "rien que",
+    "if only", "not to mention", "n'est-ce pas", "n'empêche", "sans compter", "by no means",
+    "no wonder", "if you ask me", "if possible", "si possible", "s'il vous plaît",
+    "s'il te plaît", "si vous voulez", "if you will", "as if by", "sans cesse", "sans arrêt",
+    "without a doubt", "without doubt", "sans aucun doute", "nonetheless", "non-stop",
+    "more or less", "plus ou moins",
+)  # fmt: skip
 """Turns of phrase whose words deny or condition nothing."""
+IDLE = re.compile(rf"(?<!\w)(?:{'|'.join(IDLES)})(?!\w)", re.IGNORECASE)
 DIRECT = re.compile(
     r" (?P<word>(?:pas|jamais|guère|plus (?=\w+ant\b)|aucune?|rien|not|never|no|nothing"
     r"|nobody)(?!\w))"
 )
+MAY_GOVERN = first_words(NEGATION, DOUBT, HEDGE, CONDITION, ONLY)
+MAY_COUNT = first_words(_COUNTED, _COMPARED)
+SIGN = re.compile("[<>≤≥~±≈]")
 CONCEDES = re.compile(r"\A(?:even|même)\b", re.IGNORECASE)
 ASKS = re.compile(
     r"\A\W*(?:why|what|how|who|whom|whose|where|when|which|is|are|was|were|do|does|did|can|could"

@@ -199,12 +199,17 @@ def find(needle: Needle, source: SourceText) -> Match | None:
     return None
 
 
+def plain_option(text: str) -> str:
+    """``text`` without what options of a questionnaire and quotes of them may differ by."""
+    return canonical(text).casefold().rstrip(" .!?…")
+
+
 def find_passage(passage: str, text: str) -> Match | None:
     """Where ``passage`` stands verbatim in ``text`` (T0 to T3), or None.
 
     An empty passage, or one of punctuation alone, stands nowhere.
     """
-    return find(Needle(passage), SourceText(text))
+    return find(needle_of(passage), SourceText(text))
 
 
 def outside(text: str, start: int, end: int) -> tuple[str, ...]:
