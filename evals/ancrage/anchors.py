@@ -6,6 +6,7 @@ record.
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ancrage.citations.model import QuotedPassage
@@ -126,13 +127,24 @@ def anchors(subject: "Subject") -> Anchors:
     """What anchors the answer: counts, and one record a quote."""
     found = subject.citations
     source = subject.source
+    is_id = partial(_names_message, source) if source else None
     return Anchors(
         citations=len(found.citations),
         references=sum(len(citation.questions) for citation in found.citations),
         messages=sum(len(citation.messages) for citation in found.citations),
         quotes=tuple(_record(subject, source, reading) for reading in subject.readings),
-        unrecognised=unrecognised(subject.text, subject.grammar, found).shapes,
+        unrecognised=unrecognised(subject.text, subject.grammar, found, is_id).shapes,
     )
+
+
+def _names_message(source: "IndexedStudy", written: str) -> bool:
+    """Whether ``written`` is the id of a message, its letters included."""
+    message = source.message(written)
+    return message is not None and _letters(message.id) == _letters(written)
+
+
+def _letters(message_id: str) -> str:
+    return re.split(r"[\W\d_]", message_id, maxsplit=1)[0].casefold()
 
 
 def _record(

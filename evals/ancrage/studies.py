@@ -71,7 +71,9 @@ class IndexedStudy:
         """The options of the study's questions, and the texts of its title and questions."""
         options = (option for question in self.study.questions for option in question.options)
         texts = (self.study.title, *(question.text for question in self.study.questions))
-        return frozenset(map(plain_option, options)), tuple(SourceText(text) for text in texts if text)
+        return frozenset(map(plain_option, options)), tuple(
+            SourceText(text) for text in texts if text
+        )
 
     def question(self, written: str) -> Question | None:
         """The question that a reference, as an answer writes it, means."""

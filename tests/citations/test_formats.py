@@ -123,5 +123,38 @@ def test_an_unclosed_mark_is_not_silent() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "shape", "line"),
+    [
+        ("Il dit « très cher » — verbatim 12, hier.", "id beside a quote",
+         r"message = 'verbatim (?P<id>\d+)'"),
+        ("Il dit « très cher » (voir client-7, verbatim_12 du lot).", "(… id …",
+         r"message = 'verbatim[-_.:#]?\d+'"),
+        ("Selon verbatim_12 : c'est, dit-il, « très cher ».", "id beside a quote",
+         r"message = 'verbatim[-_.:#]?\d+'"),
+    ],
+)  # fmt: skip
+def test_an_id_beside_a_quote_is_told_whatever_its_form(text: str, shape: str, line: str) -> None:
+    found = unrecognised(text, is_id=lambda written: written.startswith("verbatim"))
+    assert found.shapes == {shape: 1}
+    assert found.proposals[shape] == line
+    assert unrecognised(text).shapes == unrecognised(text, is_id=lambda written: False).shapes == {}
+
+
+def test_ids_in_a_parenthesis_that_nothing_closes_are_told_as_such() -> None:
+    table = {"message": r"verbatim_\d+", "respondent": r"client-\d+"}
+    grammar = compile_grammar(CitationsConfig.model_validate(table))
+    (quote,) = parse("« très cher » (client-10, verbatim_19 et puis non.", grammar).quotes
+    (cited,) = quote.citations
+    assert (cited.text, cited.fault) == ("(client-10, verbatim_19", "the bracket is not closed")
+
+
+@pytest.mark.parametrize("label", ["1", "[1]", "†", "¹"])
+def test_the_label_of_an_element_that_cites_is_no_quote(label: str) -> None:
+    (quote,) = parse(f'« très cher » <cite id="M-0034">{label}</cite>').quotes
+    assert quote.text == "très cher"
+    assert [token.text for cited in quote.citations for token in cited.messages] == ["M-0034"]
+
+
 def test_what_is_read_is_not_unrecognised() -> None:
     assert unrecognised("« très cher » [R-1, M-1], voir [Q3] et “lent” (R-2, M-2).").shapes == {}

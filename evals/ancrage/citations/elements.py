@@ -66,14 +66,17 @@ def _name(opened: tuple[re.Match[str], Citation | None]) -> str:
 def _element(
     ids: IdReader, begin: re.Match[str], close: re.Match[str], cited: Citation | None
 ) -> Element:
-    """One with a closing tag; where it holds ids alone they are the citation."""
+    """One with a closing tag; where it holds ids alone they are the citation, and where it cites
+    and holds no letter, ``<cite id="M-0034">1</cite>``, that is its label."""
     start, end, inner_start, inner_end = begin.start(), close.end(), begin.end(), close.start()
+    quotes = quoting(begin["tag"])
     if inner_end - inner_start <= _LONGEST_IDS:
         held = ids.held(inner_start, inner_end)
         if held.only_ids:
-            cited = cited or ids.citation(start, end, held.tokens)
-            return Element(start, end, inner_start, inner_end, False, cited)
-    return Element(start, end, inner_start, inner_end, quoting(begin["tag"]), cited)
+            quotes, cited = False, cited or ids.citation(start, end, held.tokens)
+        elif cited and not any(map(str.isalpha, ids.text[inner_start:inner_end])):
+            quotes = False
+    return Element(start, end, inner_start, inner_end, quotes, cited)
 
 
 def _attributes(ids: IdReader, tag: re.Match[str]) -> Citation | None:

@@ -1,6 +1,7 @@
 """Marks of an answer that look like citations or quotes and were not read as such."""
 
 import re
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ancrage.citations.grammar import Grammar
@@ -36,6 +37,13 @@ _SHAPES: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("#id", "#", re.compile(r"(?<![\w#&(/])#(?P<id>\d{1,12})\b")),
 )
 
+_DIGIT = re.compile(r"\d")
+_TARGET = re.compile(rf"(?:^|[#/:=]){_ID}$")
+_WRITTEN = re.compile(r"(?<!\w)[^\W\d_]{1,20}\.?[ _.:#-]{0,2}\d[\w-]{0,30}")
+_OPENED = re.compile(r"[(\[{<【](?=[^()\[\]{}<>【】]*\Z)")
+_BESIDE = 60
+"""Characters beside a quote in which an id may be its citation."""
+
 
 class Unrecognised(NamedTuple):
     """What was not read in one answer or several."""
@@ -48,44 +56,69 @@ class Unrecognised(NamedTuple):
 
 
 def unrecognised(
-    text: str, grammar: Grammar | None = None, found: Citations | None = None
+    text: str,
+    grammar: Grammar | None = None,
+    found: Citations | None = None,
+    is_id: Callable[[str], bool] | None = None,
 ) -> Unrecognised:
     """The shapes of ``text`` that look like citations or quotes and were read as neither.
 
-    ``found`` is what was read in it, where that is known.
+    ``found`` is what was read in it, where that is known. ``is_id`` tells the ids of the study:
+    those that stand beside a quote without citation, in whatever form, are told too.
     """
     found = found or parse(text, grammar)
-    read = sorted((citation.start, citation.end) for citation in found.citations)
     shapes: dict[str, int] = {}
     examples: dict[str, str] = {}
     ids: dict[str, list[str]] = {}
-    taken: list[tuple[int, int]] = []
+    covered = bytearray(len(text))
+    for citation in found.citations:
+        covered[citation.start : citation.end] = b"\1" * (citation.end - citation.start)
+
+    def count(shape: str, start: int, end: int) -> None:
+        covered[start:end] = b"\1" * (end - start)
+        shapes[shape] = shapes.get(shape, 0) + 1
+        examples.setdefault(shape, text[start:end])
+
     for shape, sign, pattern in _SHAPES:
         for match in pattern.finditer(text) if sign in text else ():
-            span = match.span()
-            if _overlaps(span, read) or _overlaps(span, taken):
+            if covered.find(1, *match.span()) >= 0 or not _DIGIT.search(match["id"]):
                 continue
-            if not re.search(r"\d", match["id"]) or (
-                shape == "[…](target)" and not re.search(rf"(?:^|[#/:=]){_ID}$", match["id"])
-            ):
+            if shape == "[…](target)" and not _TARGET.search(match["id"]):
                 continue
-            taken.append(span)
-            shapes[shape] = shapes.get(shape, 0) + 1
-            examples.setdefault(shape, match[0])
+            count(shape, *match.span())
             ids.setdefault(shape, []).append(match["id"])
             if shape == "<tag id=…>":
                 ids.setdefault("tag", []).append(match["tag"])
+    for start, end in _around_quotes(text, found) if is_id else ():
+        for match in _WRITTEN.finditer(text, start, end):
+            if covered.find(1, *match.span()) < 0 and is_id and is_id(match[0]):
+                opened = _OPENED.search(text, start, match.start())
+                shape = f"{opened[0]}… id …" if opened else "id beside a quote"
+                count(shape, *match.span())
+                ids.setdefault(shape, []).append(match[0])
     for at in found.unpaired:
-        shape = f"{text[at]} without its partner" if at < len(text) else ""
-        shapes[shape] = shapes.get(shape, 0) + 1
-        examples.setdefault(shape, text[at : at + 40])
+        if at < len(text):
+            shape = f"{text[at]} without its partner"
+            shapes[shape] = shapes.get(shape, 0) + 1
+            examples.setdefault(shape, text[at : at + 40])
     return Unrecognised(
         shapes, {shape: _line(shape, ids) for shape in ids if shape != "tag"}, examples
     )
 
 
-def _overlaps(span: tuple[int, int], spans: list[tuple[int, int]]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end in spans)
+def _around_quotes(text: str, found: Citations) -> Iterator[tuple[int, int]]:
+    """The rest of the line before and after each quote without citation, up to other quotes."""
+    quotes = found.quotes
+    for index, quote in enumerate(quotes):
+        if quote.citations or quote.mention:
+            continue
+        before = quotes[index - 1].end if index else 0
+        after = quotes[index + 1].start if index + 1 < len(quotes) else len(text)
+        start = max(before, quote.start - _BESIDE)
+        yield max(start, text.rfind("\n", start, quote.start) + 1), quote.start
+        end = min(after, quote.end + _BESIDE)
+        newline = text.find("\n", quote.end, end)
+        yield quote.end, newline if newline >= 0 else end
 
 
 def _line(shape: str, ids: dict[str, list[str]]) -> str:

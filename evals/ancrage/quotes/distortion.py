@@ -55,12 +55,14 @@ _REACH = 10
 _LONGEST = 400
 _TAIL = 100
 """Characters before the quote in which a quantity that goes with it stands."""
-_OPENING = re.compile(
-    r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)"
-)
+_OPENING = re.compile(r"\W*(?:(?:but|and|mais|et|or|then|so)\s+)?(\w+(?:['’-]\w+)?(?:\s+\w+)?)")
 _SENTENCE_TAIL = re.compile(r"[^.!?…;\n]{0,60}([.!?…;\n]|\Z)")
 _CONDITIONAL = frozenset({"if", "unless", "si", "s'il", "s'ils", "provided", "sauf", "sans"}) | {
-    "à condition", "à moins", "as long", "tant que", "only if"
+    "à condition",
+    "à moins",
+    "as long",
+    "tant que",
+    "only if",
 }
 
 

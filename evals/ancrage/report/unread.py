@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ancrage.citations.model import Citations
+from ancrage.citations import Citations, parse
 from ancrage.citations.unrecognised import unrecognised
 from ancrage.report.text import line
 from ancrage.runs import Item
@@ -31,7 +31,9 @@ class Unread:
         self.shapes.update(anchors.unrecognised)
         if self.answers <= _SAMPLE and item.output.answer:
             # Nothing was read by the run's grammar, whatever the default one would read.
-            found = unrecognised(item.output.answer.text, found=Citations((), ()))
+            text = item.output.answer.text
+            quotes = tuple(quote._replace(citations=()) for quote in parse(text).quotes)
+            found = unrecognised(text, found=Citations((), quotes), is_id=lambda written: True)
             self._proposals = found.proposals | self._proposals
             self.examples = found.examples | self.examples
 
