@@ -1,7 +1,7 @@
 """The comparison on the terminal: one screen, denominators, nothing hidden."""
 
 from dataclasses import replace
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -17,11 +17,12 @@ from ancrage.compare.terminal import decision, overview, side_by_side, words
 from tests.compare.runs import results, world, write_run
 
 
-def shown(renderable: RenderableType, width: int = 100) -> str:
+def shown(renderable: RenderableType, width: int = 100, encoding: str = "utf-8") -> str:
     """What a plain terminal of that width shows."""
-    out = StringIO()
+    out = TextIOWrapper(BytesIO(), encoding=encoding, errors="replace")
     Console(file=out, width=width, markup=False, highlight=False, emoji=False).print(renderable)
-    return out.getvalue()
+    out.seek(0)
+    return out.read()
 
 
 def test_the_overview_fits_a_screen_and_says_what_changed(tmp_path: Path) -> None:
@@ -47,6 +48,18 @@ def test_the_overview_fits_a_screen_and_says_what_changed(tmp_path: Path) -> Non
     assert "and 7 more" in text
     assert len(text.splitlines()) <= 40
     assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_words_that_differ_keep_the_spaces_around_them() -> None:
+    shown_words = words("un deux trois quatre", "un 2 trois quatre cinq").plain
+    assert shown_words == "un [-deux-]{+2+} trois quatre {+cinq+}"
+
+
+def test_without_a_common_case_the_screen_says_that_nothing_was_compared() -> None:
+    first = results({"x": [0.0] * 4})
+    second = replace(results({"x": [0.0] * 4}), cases=tuple(f"other-{at}" for at in range(4)))
+    text = shown(overview(compare((first,), (second,)), {}))
+    assert "! No case is in every run: nothing was compared" in text
 
 
 def test_no_figure_is_cut_off_on_a_terminal_of_80_columns() -> None:
@@ -133,8 +146,12 @@ def test_history_shows_rates_and_breaks(tmp_path: Path) -> None:
     text = shown(table("x", points))
     assert "2/20 = 10.0 %" in text
     assert "other data" in text
-    newest = next(each for each in shown(summary(runs)).splitlines() if each.startswith("y"))
-    assert "20 unscored" in newest
+    text = shown(summary(runs))
+    assert "20 unscored" in next(row for row in text.splitlines() if row.startswith("y"))
+    assert "2 breaks" in text
+    assert "A break: the data or the evaluator's version changed" in text
+    plain = shown(summary(runs, ascii_only=True), encoding="ascii")
+    assert "=#_" in next(row for row in plain.splitlines() if row.startswith("x"))
 
 
 def test_a_run_that_cannot_be_read_is_said_not_dropped(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from ancrage.report.html import render
 from ancrage.report.payload import Block, Entry, Standing
 from ancrage.report.text import visible
 from ancrage.runs import Item, RunFolder, RunView
+from ancrage.snapshot.manifest import Pseudonymisation, PseudonymMode
 from tests.report.conftest import ANGRY, HOSTILE, case, finding, lifelike, make_run
 
 
@@ -153,6 +154,16 @@ def test_every_number_of_the_overview_has_its_denominator(html: str) -> None:
     assert "6 cases = 4 ok + 1 missing + 1 truncated; 2 with at least one finding." in html
     assert "2/3 = 66.7 % [20.8, 93.9]" in html
     assert "1/4 = 25.0 % [4.6, 69.9]" in html
+
+
+def test_pseudonyms_are_said_to_be_pseudonyms(run: RunFolder) -> None:
+    view = RunView(run)
+    assert "are pseudonyms" not in "".join(render(read_report(view)))
+    hidden = Pseudonymisation(mode=PseudonymMode.RESPONDENTS, key="random")
+    manifest = view.snapshot.manifest.model_copy(update={"pseudonyms": hidden})
+    view.snapshot.manifest = manifest
+    text = "".join(render(read_report(view)))
+    assert text.count("Respondent ids are pseudonyms") == 1
 
 
 def test_further_sections_are_shown_and_escaped(run: RunFolder) -> None:

@@ -200,6 +200,15 @@ def test_report_writes_the_file_and_exits_0(project: Path) -> None:
     assert list(folder.path.glob("*.tmp")) == []
 
 
+def test_an_experiment_ends_with_what_to_do_next(project: Path) -> None:
+    folder = make_run(project, [case("a", "« Rien de tel » [R-001, M-0001]")])
+    snapshot = str(folder.snapshot().path)
+    done = invoke(project, "experiment", "--snapshot", snapshot, "--judges", "none")
+    assert done.stdout.splitlines()[-1] == (
+        "Next: invoke show a · invoke report --open · invoke compare latest~1 latest"
+    )
+
+
 def test_report_of_an_incomplete_run_says_so_and_exits_3(project: Path) -> None:
     make_run(project, [case("a", CLEAN), case("b", CLEAN)], limit=1)
     done = invoke(project, "report", "--html", "out.html", "--worst", "0")

@@ -124,3 +124,13 @@ def test_the_hostile_answer_is_all_there() -> None:
     shown = visible(HOSTILE)
     assert "<script>" in shown
     assert "\x1b" not in shown
+
+
+def test_what_leaves_stands_before_what_comes() -> None:
+    assert difference("un deux trois", "un 2 trois quatre") == [
+        ("same", "un "),
+        ("removed", "deux"),
+        ("added", "2"),
+        ("same", " trois"),
+        ("added", " quatre"),
+    ]

@@ -141,6 +141,8 @@ def test_the_rates_by_one_field(tmp_path: Path) -> None:
     assert sum(count for _, mode, count, _ in rows if mode == "translated quotes") == 22
     with pytest.raises(UsageError, match=r"known fields: auto, .*study"):
         by_field(view, "colour")
+    with pytest.raises(UsageError, match="--by history: is first question everywhere"):
+        by_field(view, "history")
 
 
 def test_too_few_rows_are_not_looked_at() -> None:

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.calibration.measure import JudgeComparison, measure
 from ancrage.calibration.pairs import Calibration, Disagreement, ModeCalibration
 from ancrage.calibration.section import JudgedMode, bounds, fraction, words
 from ancrage.report.data import rate
+from ancrage.report.grid import Grid
 from ancrage.report.text import line
 from ancrage.stats import Interval
 
@@ -54,11 +53,9 @@ def _parts(
             if (hidden := len(errors) - SHOWN) > 0:
                 yield Text(f"    and {hidden} more, in the calibration's disagreements file", "dim")
     yield Text("\nRates of the run", "bold")
-    table = _table("Failure mode", "Raw", "Corrected", "Calibration")
+    table = Grid("Failure mode", "Raw", "Corrected", "Calibration")
     for judged in rates:
-        table.add_row(
-            judged.row.mode.name, rate(judged.row), words(judged.corrected), judged.status
-        )
+        table.add(judged.row.mode.name, rate(judged.row), words(judged.corrected), judged.status)
     yield table
 
 
@@ -81,33 +78,33 @@ def _mode(mode: ModeCalibration) -> Iterator[RenderableType]:
         f"people say defect: judge {c.true_positive} yes, {c.false_negative} no; "
         f"people say clean: judge {c.false_positive} yes, {c.true_negative} no"
     )
-    table = _table("", "Value", "95 % interval")
-    table.add_row(
+    table = Grid("", "Value", "95 % interval")
+    table.add(
         "TPR (sensitivity)", fraction(c.true_positive, c.positives), bounds(found.sensitivity, 1, 2)
     )
-    table.add_row(
+    table.add(
         "TNR (specificity)", fraction(c.true_negative, c.negatives), bounds(found.specificity, 1, 2)
     )
     alarms = c.true_positive + c.false_positive
-    table.add_row("Precision", fraction(c.true_positive, alarms), bounds(found.precision, 1, 2))
+    table.add("Precision", fraction(c.true_positive, alarms), bounds(found.precision, 1, 2))
     agreed = c.true_positive + c.true_negative
     raw = found.agreement.raw_interval
-    table.add_row("Raw agreement", fraction(agreed, c.n), bounds(raw, 1, 2))
+    table.add("Raw agreement", fraction(agreed, c.n), bounds(raw, 1, 2))
     _coefficient(
         table, "κ, judge and people", found.agreement.kappa, found.agreement.kappa_interval
     )
     if len(mode.annotators) > 1:
         _coefficient(table, "α, between people", found.alpha, found.alpha_interval)
     if c.n:
-        table.add_row("Prevalence in labels", fraction(c.positives, c.n), "")
+        table.add("Prevalence in labels", fraction(c.positives, c.n), "")
     yield table
 
 
-def _coefficient(table: Table, name: str, value: float | None, interval: Interval | None) -> None:
+def _coefficient(table: Grid, name: str, value: float | None, interval: Interval | None) -> None:
     shown = "none: one label throughout" if value is None else f"{value:.2f}"
     # No spread is no certainty: one of the two said the same throughout, or they never differed.
     spread = interval is not None and interval.high - interval.low > 1e-6
-    table.add_row(name, shown, bounds(interval, 1, 2) if interval and spread else "unknown")
+    table.add(name, shown, bounds(interval, 1, 2) if interval and spread else "unknown")
 
 
 def _comparison(comparison: JudgeComparison) -> Iterator[RenderableType]:
@@ -131,10 +128,3 @@ def _disagreement(each: Disagreement) -> Iterator[RenderableType]:
     for who, passages in (("people", each.human), ("judge", each.evidence)):
         for passage in passages:
             yield Padding(Text(f"{who}: {line(passage)}", "dim"), (0, 0, 0, 6))
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table

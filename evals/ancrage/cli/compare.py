@@ -163,7 +163,8 @@ def history(mode: str = "", kind: str = "", last: Count = 20, plot: str = "") ->
     if mode and mode not in known:
         raise UsageError(f"no run was scored for {mode!r}; known: {', '.join(known) or 'none'}")
     out = console()
-    show(table(mode, trend(runs, mode)) if mode else summary(runs), out)
+    ascii_only = out.options.ascii_only
+    show(table(mode, trend(runs, mode)) if mode else summary(runs, ascii_only=ascii_only), out)
     for problem in unreadable:
         out.print(f"left out: {problem}", soft_wrap=True)
     if plot:

@@ -49,6 +49,18 @@ def print_run(folder: "RunFolder", *, worst: int = 5, html: Path | None = None) 
     return report
 
 
+def next_step(report: "Report") -> str:
+    """What to look at next, in one line."""
+    from ancrage.program import called
+    from ancrage.runs import list_runs
+
+    steps = [called(f"show {report.worst[0].case.id}")] if report.worst else []
+    steps.append(called("report --open"))
+    if len(list_runs(report.view.folder.path.parent)) > 1:
+        steps.append(called("compare latest~1 latest"))
+    return f"Next: {' · '.join(steps)}"
+
+
 def _of_slices(view: "RunView") -> "tuple[Section, ...]":
     """Which parts of the run stand out; of large runs only ``report --by auto`` says it."""
     if view.snapshot.manifest.counts.kept > SLICED:

@@ -161,7 +161,7 @@ def conclude(folder: "RunFolder") -> ExitCode:
     from rich.text import Text
 
     from ancrage.checks import ChecksConfig
-    from ancrage.cli.reporting import print_run
+    from ancrage.cli.reporting import next_step, print_run
     from ancrage.config import load
     from ancrage.report.terminal import console, show
 
@@ -174,4 +174,5 @@ def conclude(folder: "RunFolder") -> ExitCode:
         show(Text(text), console())
     for said in shortfalls:
         show(Text(f"Incomplete: {said}.", "bold yellow"), console())
+    console().print(f"\n{next_step(found)}", soft_wrap=True)
     return ExitCode.INCOMPLETE if found.incomplete or shortfalls else judged

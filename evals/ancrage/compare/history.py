@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich import box
 from rich.console import Group as Stack
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.compare import figures
@@ -17,12 +15,14 @@ from ancrage.compare.results import Results, read_results
 from ancrage.domain import RunState
 from ancrage.errors import UsageError
 from ancrage.program import called
+from ancrage.report.grid import Grid
 from ancrage.report.text import line
 from ancrage.runs import RUNS, list_runs
 from ancrage.stats.units import FEWEST
 
 _BAR = 20
 _SPARKS = "▁▂▃▄▅▆▇█"
+_ASCII_SPARKS = "_.-=oO#"
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,13 @@ def _breaks(before: Results | None, after: Results, mode: str) -> Iterator[str]:
 def table(mode: str, points: Sequence[Point]) -> RenderableType:
     """One mode over the runs, a line each, with its interval drawn."""
     top = max((p.side.interval.high for p in points if p.side.scored), default=1.0) or 1.0
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in ("Date", "Run", "Rate", "95 %"):
-        rows.add_column(name, no_wrap=name != "Run", overflow="fold")
-    rows.add_column(f"0 … {figures.percent(top)}", no_wrap=True)
-    rows.add_column("", overflow="fold")
+    rows = Grid(
+        "Date", "Run", "Rate", "95 %", f"0 … {figures.percent(top)}", "", whole=(0, 2, 3, 4)
+    )
     for point in points:
         origin, found = point.results.origin, point.side
         remarks = [*point.breaks, *_short(point)]
-        rows.add_row(
+        rows.add(
             f"{origin.created:%Y-%m-%d %H:%M}",
             line(origin.name),
             figures.fraction(found),
@@ -128,36 +126,38 @@ def _bar(found: Side, top: float) -> Text:
     )
 
 
-def summary(runs: Sequence[Results]) -> RenderableType:
+def summary(runs: Sequence[Results], *, ascii_only: bool = False) -> RenderableType:
     """Every mode in one line: its first and newest rate, the course between them, and what the
     newest lacks."""
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    rows.add_column("Failure mode", overflow="fold")
-    for name in ("Runs", "First", "Newest"):
-        rows.add_column(name, justify="right", no_wrap=True)
-    rows.add_column("Course", no_wrap=True)
-    rows.add_column("", overflow="fold")
+    rows = Grid("Failure mode", "Runs", "First", "Newest", "Course", "", right=(1, 2, 3))
+    breaks = False
     for mode in modes_of(runs):
         points = trend(runs, mode)
         broken = sum(bool(point.breaks) for point in points)
         remarks = [f"{broken} break{'s' if broken > 1 else ''}"] if broken else []
         remarks += _short(points[-1])
-        rows.add_row(
+        breaks |= bool(broken)
+        rows.add(
             mode,
             str(len(points)),
             figures.percent(points[0].side.rate),
             figures.percent(points[-1].side.rate),
-            _spark(points),
+            Text(_spark(points, ascii_only=ascii_only)),
             Text(", ".join(remarks), "yellow"),
         )
-    return rows
+    told = "A break: the data or the evaluator's version changed, so that rates before and after"
+    how = called("history --mode MODE")
+    return (
+        Stack(rows, Text(f"{told} it do not compare; {how} says where.", "dim")) if breaks else rows
+    )
 
 
-def _spark(points: Sequence[Point]) -> str:
+def _spark(points: Sequence[Point], *, ascii_only: bool) -> str:
+    steps = _ASCII_SPARKS if ascii_only else _SPARKS
     top = max((point.side.rate or 0.0 for point in points), default=0.0) or 1.0
     return "".join(
-        "·" if point.side.rate is None
-        else _SPARKS[min(len(_SPARKS) - 1, int(point.side.rate / top * len(_SPARKS)))]
+        " " if point.side.rate is None
+        else steps[min(len(steps) - 1, int(point.side.rate / top * len(steps)))]
         for point in points
     )  # fmt: skip
 

@@ -3,11 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Group as Stack
 from rich.console import RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.compare import figures
@@ -22,6 +20,7 @@ from ancrage.compare.model import (
     label,
 )
 from ancrage.program import called
+from ancrage.report.grid import Grid
 from ancrage.report.text import difference, excerpt, line
 
 CASES_SHOWN = 5
@@ -29,6 +28,7 @@ CASES_LISTED = 12
 CONTEXT = 8
 """Words kept on each side of a change."""
 
+_LOUD = "bold yellow"
 _MARKS = {
     ChangeVerdict.WORSE: ("▲ worse", "bold red"),
     ChangeVerdict.BETTER: ("▼ better", "bold green"),
@@ -74,6 +74,8 @@ def _parts(
         if count:
             noun = "case is" if count == 1 else "cases are"
             yield Text(f"! {count} {noun} in the {which} but not in every run: left out", "yellow")
+    if not comparison.cases:
+        yield Text("! No case is in every run: nothing was compared, whatever stands below", _LOUD)
     for note in comparison.notes:
         yield Text(
             f"{'!' if note.serious else '·'} {line(note.text)}", "yellow" if note.serious else "dim"
@@ -108,15 +110,12 @@ def _parts(
         )
 
 
-def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold")
-    for origins in (comparison.first, comparison.second):
-        table.add_column(line(label(origins))[:16], overflow="fold")
-    table.add_column("Change, points", overflow="fold")
+def _table(comparison: Comparison, modes: Sequence[ModeComparison]) -> RenderableType:
+    names = [line(label(origins))[:16] for origins in (comparison.first, comparison.second)]
+    table = Grid("Failure mode", *names, "Change, points", whole=(1, 2))
     for mode in modes:
         mark, style = _MARKS[mode.verdict]
-        table.add_row(
+        table.add(
             Text.assemble(mode.mode, "\n", (mark, style), (_p(mode), "dim"), (_moved(mode), "dim")),
             _rate(mode.first),
             _rate(mode.second),
@@ -206,15 +205,12 @@ def _repeats(comparison: Comparison) -> Iterator[RenderableType]:
     if not rows:
         return
     yield Text("\nOver repeats", "bold")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Failure mode", overflow="fold", min_width=18)
-    table.add_column("Side", overflow="fold")
     k = max(found.repeats for _, _, found in rows)
+    counts = ("Always pass", "Always fail", "Flip", "Missing", "Cases")
     shares = (f"pass^{k}", f"pass@{k}")
-    for name in ("Always\npass", "Always\nfail", "Flip", "Missing", "Cases", *shares):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = Grid("Failure mode", "Side", *counts, *shares, right=range(2, 9), whole=(7, 8))
     for mode, name, found in rows:
-        table.add_row(mode, name, *figures.repeat_cells(found))
+        table.add(mode, name, *figures.repeat_cells(found))
     yield table
     flaky = dict.fromkeys(case for _, _, found in rows for case in found.flaky)
     if flaky:
@@ -287,7 +283,10 @@ def words(first: str, second: str) -> Text:
     text = Text()
     changes = difference(first, second)
     for at, (kind, part) in enumerate(changes):
-        shown = line(part) if part.strip() else " "
+        shown = line(part)
+        text.append(" " if part[:1].isspace() else "")
+        if not shown:
+            continue
         if kind == "same":
             text.append(_cut(shown, start=at == 0, end=at == len(changes) - 1), "dim")
         elif kind == "removed":

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.judges.account import Account
 from ancrage.llm.estimate import Estimate
+from ancrage.report.grid import Grid
 from ancrage.report.text import line
 
 
@@ -18,11 +17,12 @@ def estimates(found: Sequence[Estimate], currency: str) -> RenderableType:
         return Text(
             "No judge and no scorer that calls a model was chosen: nothing would be called."
         )
-    table = _table("Judge or scorer", "Model")
-    for heading in ("Answers", "No call", "Calls", "Input tokens", "Output tokens", "Cost"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = Grid(
+        "Judge or scorer", "Model", "Answers", "No call", "Calls", "Input tokens", "Output tokens",
+        "Cost", right=range(2, 8),
+    )  # fmt: skip
     for each in found:
-        table.add_row(
+        table.add(
             each.name,
             each.model,
             *(f"{n:,}" for n in (each.answers, each.settled, each.calls)),
@@ -89,10 +89,3 @@ def tokens(each: Account) -> str:
 def money(cost: float | None, currency: str) -> str:
     """A cost with its currency; ``unknown`` where a price is missing."""
     return "unknown" if cost is None else f"{cost:.4f} {currency}"
-
-
-def _table(*first: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in first:
-        table.add_column(heading, overflow="fold")
-    return table

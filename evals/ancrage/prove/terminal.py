@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.prove.replays import WorldTrial
 from ancrage.prove.summary import Row
 from ancrage.prove.trial import Trial
+from ancrage.report.grid import Grid
 
 
 def overview(trial: Trial, kinds: Sequence[Row], shapes: Sequence[Row]) -> Iterator[RenderableType]:
@@ -50,28 +50,23 @@ def columns(rows: Sequence[Row], known: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _kinds(rows: Sequence[Row], what: str, known: Mapping[str, str]) -> Table:
+def _kinds(rows: Sequence[Row], what: str, known: Mapping[str, str]) -> RenderableType:
     shown = columns(rows, known)
-    table = Table(what, box=None, pad_edge=False)
     found = "Found" if known is FAULT_COLUMNS else "Left alone"
-    table.add_column(found, justify="right", no_wrap=True)
-    for heading in shown:
-        table.add_column(heading, justify="right")
+    grid = Grid(what, found, *shown, right=range(1, 2 + len(shown)), whole=(1,))
     for row in rows:
         style = "bold red" if row.falls_short else ""
         counts = (str(getattr(row, name)) for name in shown.values())
-        table.add_row(Text(row.name, style), share(row), *counts)
-    return table
+        grid.add(Text(row.name, style), share(row), *counts)
+    return grid
 
 
-def _shapes(rows: Sequence[Row]) -> Table:
-    table = Table("Shape", box=None, pad_edge=False)
-    table.add_column("Faults found", justify="right")
-    table.add_column("Harmless left alone", justify="right")
+def _shapes(rows: Sequence[Row]) -> RenderableType:
+    grid = Grid("Shape", "Faults found", "Harmless left alone", right=(1, 2))
     shares = {(row.name, row.is_fault): share(row) for row in rows}
     for name in dict.fromkeys(row.name for row in rows):
-        table.add_row(name, shares.get((name, True), "–"), shares.get((name, False), "–"))
-    return table
+        grid.add(name, shares.get((name, True), "–"), shares.get((name, False), "–"))
+    return grid
 
 
 WORLD_COLUMNS = ("Fault of the world", "Must be said by", "Said by", "Cases", "")
@@ -94,7 +89,7 @@ def world_rows(trial: WorldTrial) -> Iterator[tuple[str, str, str, str, str, str
 def world(trial: WorldTrial) -> Iterator[RenderableType]:
     """The matrix of the world's faults."""
     yield Text(f"{trial.clean} of {trial.tried} cases replay as they were recorded.")
-    table = Table(*WORLD_COLUMNS, box=None, pad_edge=False)
+    grid = Grid(*WORLD_COLUMNS, right=(3,))
     for name, _, *cells, verdict in world_rows(trial):
-        table.add_row(name, *cells, Text(verdict, "bold red" if verdict.isupper() else ""))
-    yield table
+        grid.add(name, *cells, Text(verdict, "bold red" if verdict.isupper() else ""))
+    yield grid

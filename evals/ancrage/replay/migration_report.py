@@ -125,11 +125,10 @@ def _measures(found: Migration) -> Iterator[Row]:
 
 def render(found: Migration) -> "RenderableType":
     """The report for the terminal."""
-    from rich import box
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
+    from ancrage.report.grid import Grid
     from ancrage.report.text import line
 
     parts: list[RenderableType] = []
@@ -138,10 +137,8 @@ def render(found: Migration) -> "RenderableType":
         if section.title == "Verdict":
             parts += [Text(line(row[0])) for row in section.rows]
             continue
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for at, heading in enumerate(section.header):
-            table.add_column(line(heading), overflow="fold", justify="left" if not at else "right")
+        grid = Grid(*section.header, right=range(1, len(section.header)))
         for row in section.rows:
-            table.add_row(*(line(cell) for cell in row))
-        parts.append(table)
+            grid.add(*row)
+        parts.append(grid)
     return Group(*parts)

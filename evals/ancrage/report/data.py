@@ -92,8 +92,8 @@ class Report:
         """What stands in the citations: a citation can hold several references, or none."""
         anchors = self.view.anchors
         return (
-            f"{anchors.messages} references to messages and {anchors.references} to questions: a "
-            "citation can hold several, or none of them, such as a respondent alone"
+            f"{anchors.messages} references to messages, {anchors.references} to questions; one "
+            "citation may hold several, or none"
         )
 
     @property
@@ -162,7 +162,12 @@ def read_report(view: RunView, *, worst: int = 5, sections: tuple[Section, ...] 
 def _of_snapshot(view: RunView) -> tuple[Section, ...]:
     """How much there was to look at, what of it was lost, and how it was read."""
     manifest = view.snapshot.manifest
-    told = (str(manifest), *manifest.warnings, *manifest.notes)
+    told = [str(manifest), *manifest.warnings, *manifest.notes]
+    if manifest.pseudonyms.mode != "none":
+        told.append(
+            "Respondent ids are pseudonyms: snapshot --pseudonymise none keeps the originals, and "
+            "a key in ANCRAGE_PSEUDONYM_KEY the same pseudonyms in every snapshot"
+        )
     return (Section("Snapshot", rows=tuple((sentence,) for sentence in told)),)
 
 

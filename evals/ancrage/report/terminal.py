@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.table import Table
@@ -17,6 +16,7 @@ from rich.text import Text
 from ancrage.domain import Finding
 from ancrage.program import called
 from ancrage.report.data import Report, Section, rate, share
+from ancrage.report.grid import Grid
 from ancrage.report.payload import answer_text
 from ancrage.report.text import diagnosis, excerpt, line, visible
 from ancrage.runs import Item, ModeSummary
@@ -105,7 +105,7 @@ def _parts(report: Report, html: Path | None) -> Iterator[RenderableType]:
         yield Text(f"{problem[0].upper()}{problem[1:]}.", "bold yellow")
     yield Text()
     if report.modes:
-        yield _Modes(report.modes)
+        yield _modes(report.modes)
         yield Text()
     else:
         yield Text(f"No evaluator has scored this run: {called('score RUN')}", "yellow")
@@ -139,8 +139,8 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
         yield table
         kinds = " + ".join(f"{count} {line(why)}" for why, count in anchors.diagnoses.items())
         yield Text(
-            f"Read in {anchors.read} answers: {anchors.citations} citations, {anchors.quotes} "
-            f"quotes, {anchors.held} of them held against a message"
+            f"Read in {anchors.read} answers: {anchors.citations} citations ({report.references}); "
+            f"{anchors.quotes} quotes, {anchors.held} of them held against a message"
             + (f"; {report.failing_quotes} fail = {kinds}" if kinds else ""),
             "dim",
         )
@@ -151,42 +151,20 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
             yield Padding(Text(lines), (0, 0, 0, 4))
 
 
-class _Modes:
-    """A row a failure mode, with as many columns as there is room for; never a name in pieces."""
-
-    def __init__(self, rows: Sequence[ModeSummary]) -> None:
-        self.rows = rows
-
-    def __rich_console__(self, out: Console, options: ConsoleOptions) -> RenderResult:
-        for table in (self._table(full=True), self._table(full=False)):
-            if out.measure(table, options=options.update(width=1000)).maximum <= options.max_width:
-                yield table
-                return
-        for row in self.rows:
-            yield Text(line(row.mode.name), _style(row))
-            counts = f"{row.total:g} findings, {row.unscored} unscored"
-            yield Padding(Text(rate(row), overflow="fold"), (0, 0, 0, 2))
-            yield Padding(Text(counts, "yellow" if row.unscored else "dim"), (0, 0, 0, 2))
-
-    def _table(self, *, full: bool) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        table.add_column("Failure mode", no_wrap=True)
-        if full:
-            table.add_column("Answers", justify="right", no_wrap=True)
-        table.add_column("Findings", justify="right", no_wrap=True)
-        table.add_column("Rate among scored answers" if full else "Rate", no_wrap=True)
-        table.add_column("Unscored", justify="right", no_wrap=True)
-        for row in self.rows:
-            cells = [Text(line(row.mode.name))]
-            if full:
-                cells.append(Text(str(row.failing), _style(row)))
-            cells += [
-                Text(f"{row.total:g}"),
-                Text(rate(row), "" if full else _style(row)),
-                Text(str(row.unscored), "yellow" if row.unscored else ""),
-            ]
-            table.add_row(*cells)
-        return table
+def _modes(rows: Sequence[ModeSummary]) -> RenderableType:
+    grid = Grid(
+        "Failure mode", "Answers", "Findings", "Rate", "Unscored",
+        right=(1, 2, 4), whole=(3,), spare=(1,),
+    )  # fmt: skip
+    for row in rows:
+        grid.add(
+            row.mode.name,
+            Text(str(row.failing), _style(row)),
+            f"{row.total:g}",
+            Text(rate(row), _style(row)),
+            Text(str(row.unscored), "yellow" if row.unscored else ""),
+        )
+    return grid
 
 
 def _style(row: ModeSummary) -> str:
@@ -220,12 +198,10 @@ def _section(section: Section) -> Iterator[RenderableType]:
         for cells in section.rows:
             yield Padding(Text("  ".join(map(line, cells))), (0, 0, 0, 2))
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in section.header:
-        table.add_column(line(heading), overflow="fold")
+    grid = Grid(*section.header)
     for cells in section.rows:
-        table.add_row(*map(line, cells))
-    yield table
+        grid.add(*cells)
+    yield grid
 
 
 def _worst(rank: int, item: Item) -> RenderableType:

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -137,19 +136,28 @@ _TOKENS = re.compile(r"\s+|\w[\w\u0300-\u036f]*|.[\u0300-\u036f]*", re.DOTALL)
 
 
 def difference(source: str, quoted: str) -> list[tuple[Change, str]]:
-    """Word by word, what of ``source`` the quote left out and what it put in."""
+    """Word by word, what of ``source`` the quote left out and what it put in.
+
+    What both have is a longest common subsequence of their words.
+    """
+    from rapidfuzz.distance import LCSseq
+
     a, b = _TOKENS.findall(source), _TOKENS.findall(quoted)
-    matcher = SequenceMatcher(None, _keys(a), _keys(b), autojunk=False)
     changes: list[tuple[Change, str]] = []
-    for kind, a0, a1, b0, b1 in matcher.get_opcodes():
-        if kind == "equal":
-            changes.append(("same", "".join(b[b0:b1])))
-            continue
-        if a1 > a0:
-            changes.append(("removed", "".join(a[a0:a1])))
-        if b1 > b0:
-            changes.append(("added", "".join(b[b0:b1])))
-    return changes
+    removed = added = ""
+    for step in LCSseq.opcodes(_keys(a), _keys(b)):
+        removed += "".join(a[step.src_start : step.src_end]) if step.tag == "delete" else ""
+        added += "".join(b[step.dest_start : step.dest_end]) if step.tag == "insert" else ""
+        if step.tag == "equal":
+            changes += _changed(removed, added)
+            changes.append(("same", "".join(b[step.dest_start : step.dest_end])))
+            removed = added = ""
+    return [*changes, *_changed(removed, added)]
+
+
+def _changed(removed: str, added: str) -> list[tuple[Change, str]]:
+    both: tuple[tuple[Change, str], ...] = (("removed", removed), ("added", added))
+    return [(kind, text) for kind, text in both if text]
 
 
 def _keys(tokens: list[str]) -> list[str]:

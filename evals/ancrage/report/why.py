@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ancrage.anchors import QuoteReading
 from ancrage.citations import Citation, QuotedPassage
 from ancrage.citations.unrecognised import unrecognised
 from ancrage.evaluator import Subject
+from ancrage.report.grid import Grid
 from ancrage.report.text import TIERS, line
 
 _WIDEST = 60
@@ -24,44 +24,38 @@ def _parts(subject: Subject) -> Iterator[RenderableType]:
     found = subject.citations
     yield Text(f"Citations read: {len(found.citations)}", "bold")
     if found.citations:
-        table = _table("at", "as written", "read as")
+        table = Grid("at", "as written", "read as", right=(0,))
         for citation in found.citations:
-            table.add_row(str(citation.start), _short(citation.text), _ids(citation))
+            table.add(str(citation.start), _short(citation.text), _ids(citation))
         yield table
     yield Text(f"\nQuotes read: {len(subject.readings)}", "bold")
     if subject.readings:
-        table = _table(
-            "at", "words", "citation", "given by the rule", "compared, and what came of it"
-        )
+        table = Grid(
+            "at", "words", "citation", "given by the rule", "compared, and what came of it",
+            right=(0,),
+        )  # fmt: skip
         for reading in subject.readings:
             quote = reading.quote
             cited = ", ".join(line(citation.text) for citation in quote.citations)
             row = (_short(quote.text), _short(cited) or "none", quote.rule or "", _outcome(reading))
-            table.add_row(str(quote.inner_start), *row)
+            table.add(str(quote.inner_start), *row)
         yield table
     held = {reading.quote.start for reading in subject.readings}
     others = [quote for quote in found.quotes if quote.start not in held]
     if others:
         yield Text(f"\nMarks that quote nobody: {len(others)}", "bold")
-        table = _table("at", "words", "taken for")
+        table = Grid("at", "words", "taken for", right=(0,))
         for quote in others:
-            table.add_row(str(quote.inner_start), _short(quote.text), _taken_for(quote))
+            table.add(str(quote.inner_start), _short(quote.text), _taken_for(quote))
         yield table
     left = unrecognised(subject.text, subject.grammar, found)
     if left.shapes:
         yield Text("\nNot read", "bold")
-        table = _table("shape", "count", "for example", "[citations] that would read it")
+        table = Grid("shape", "count", "for example", "[citations] that would read it", right=(1,))
         for shape, count in left.shapes.items():
             proposal = left.proposals.get(shape, "")
-            table.add_row(line(shape), str(count), _short(left.examples[shape]), proposal)
+            table.add(line(shape), str(count), _short(left.examples[shape]), Text(proposal))
         yield table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        table.add_column(column, justify="right" if column in ("at", "count") else "left")
-    return table
 
 
 def _ids(citation: Citation) -> str:

@@ -195,6 +195,9 @@ def by_field(view: "RunView", name: Field) -> list[tuple[str, str, int, int]]:
                     (value, label, round(sum(map(float, filter(None, scored)))), len(scored))
                 )
     if not rows:
+        only = {row[name] for table in tables(view) for row in table.fields if name in row}
+        if only:
+            raise UsageError(f"--by {name}: is {only.pop()} everywhere: nothing to set beside it")
         known = {field for table in tables(view) for field, _ in values_of(table.fields)}
         raise UsageError(f"--by {name}: known fields: auto, {', '.join(sorted(known))}")
     return rows

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group as Stack
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from ancrage.report.data import share
+from ancrage.report.grid import Grid
 from ancrage.report.text import line
 from ancrage.slices.find import Found, looked_at
 
@@ -35,14 +35,12 @@ def standing_out(found: Found) -> RenderableType:
 def rates(field: str, rows: Sequence[tuple[str, str, int, int]]) -> RenderableType:
     """The rate of each mode by the values of ``field``; modes that never fail are left out."""
     failing = {mode for _, mode, count, _ in rows if count}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column(line(field), overflow="fold")
-    table.add_column("Failure mode", overflow="fold")
-    table.add_column("Rate", justify="right", no_wrap=True)
+    table = Grid(field, "Failure mode", "Rate", right=(2,), whole=(2,))
     for value, mode, count, scored in rows:
         if mode in failing:
-            rate = f"{count}/{scored} = {count / scored * 100:.1f} %" if scored else "none scored"
-            table.add_row(line(value), line(mode), rate)
+            table.add(
+                value, mode, share(count, scored, interval=False) if scored else "none scored"
+            )
     quiet = sorted({mode for _, mode, _, _ in rows} - failing)
     parts: list[RenderableType] = [table]
     if quiet:
