@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import permutation_test
 
-from ancrage.compare.details import read_details
 from ancrage.compare.paired import compare
 from ancrage.compare.results import read_results
+from ancrage.compare.terminal import read_items
 from ancrage.runs import RunFolder
 from ancrage.snapshot import open_snapshot
 from tests.compare.runs import world, write_run
@@ -50,7 +50,7 @@ def build(root: Path, cases: int) -> tuple[RunFolder, RunFolder]:
 def ours(first: RunFolder, second: RunFolder) -> float:
     """The comparison, from the disk, with the answers of the cases to show."""
     found = compare((read_results(first),), (after := read_results(second),))
-    read_details(after, found.newly_failing[:5])
+    read_items(after, found.newly_failing[:5])
     return max(mode.difference or 0.0 for mode in found.modes)
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from ancrage.compare import figures
-from ancrage.compare.details import read_details
 from ancrage.compare.gate import decide
 from ancrage.compare.history import modes_of, read_history, summary, table, trend
 from ancrage.compare.paired import compare
 from ancrage.compare.policy import Policy
 from ancrage.compare.results import read_results
-from ancrage.compare.terminal import decision, overview, side_by_side, words
+from ancrage.compare.terminal import decision, overview, read_items, side_by_side, words
 from tests.compare.runs import results, world, write_run
 
 
@@ -35,7 +34,7 @@ def test_the_overview_fits_a_screen_and_says_what_changed(tmp_path: Path) -> Non
                   parameters={"model": "m-5"})
     )  # fmt: skip
     found = compare((before,), (after,))
-    text = shown(overview(found, read_details(after, found.newly_failing[:5])))
+    text = shown(overview(found, read_items(after, found.newly_failing[:5])))
     assert "before → after  100 cases" in text
     assert "model: unset → m-5" in text
     assert "12/98 = 12.2 %" in text
@@ -100,7 +99,7 @@ def test_answers_side_by_side_word_by_word(tmp_path: Path) -> None:
         )
     ]
     sides = [
-        (name, read_details(read_results(folder), ["c000"])["c000"])
+        (name, read_items(read_results(folder), ["c000"])["c000"])
         for name, folder in zip(("before", "after"), folders, strict=True)
     ]
     text = shown(side_by_side("c000", sides))

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from ancrage.domain import Answer, Output, OutputState
 from ancrage.report.data import Section, read_report
 from ancrage.report.html import render
-from ancrage.report.payload import Block, Entry, Standing
+from ancrage.report.payload import Block
 from ancrage.report.text import visible
 from ancrage.runs import Item, RunFolder, RunView
 from ancrage.snapshot.manifest import Pseudonymisation, PseudonymMode
@@ -185,7 +185,7 @@ def test_a_long_tool_output_is_cut_and_says_so(tmp_path: Path) -> None:
     output = Output(case_id="c", state=OutputState.OK, answer=Answer(text="Rien."))
     item = Item(answer, output, ())
     block = Block()
-    block.add(Entry("c", "?", "", [Standing.of(item)], [(item, None)]))
+    block.add([(item, None)])
     texts: Any = block.cases[0]["texts"]
     (text,) = [text for text in texts if text.startswith("x")]
     assert len(text) < 20_100

@@ -9,7 +9,7 @@ from ancrage.calibration.pairs import Calibration
 from ancrage.calibration.store import CALIBRATIONS, ENOUGH, find, load_calibrations
 from ancrage.domain import ScoreState
 from ancrage.judges.account import Account, current_accounts, is_judge
-from ancrage.report.data import Section
+from ancrage.report.data import Section, share
 from ancrage.runs import ModeSummary, RunView
 from ancrage.stats import Corrected, Interval
 
@@ -123,7 +123,7 @@ def _rate_row(each: JudgedMode) -> tuple[str, ...]:
     table = each.measures.confusion if each.measures else None
     return (
         each.row.mode.name,
-        fraction(each.row.failing, each.row.scored, percent=True),
+        share(each.row.failing, each.row.scored, interval=False),
         words(each.corrected),
         fraction(table.true_positive, table.positives) if table else "",
         fraction(table.true_negative, table.negatives) if table else "",
@@ -158,12 +158,9 @@ def words(found: Corrected | None) -> str:
     return f"{found.rate * 100:.1f} % {bounds(found.interval)}, {found.method}"
 
 
-def fraction(successes: int, n: int, *, percent: bool = False) -> str:
-    """``18/20 = 0.90``, or in percent; a bare ``0/0`` where nothing can be said."""
-    if not n:
-        return "0/0"
-    share = successes / n
-    return f"{successes}/{n} = " + (f"{share * 100:.1f} %" if percent else f"{share:.2f}")
+def fraction(successes: int, n: int) -> str:
+    """``18/20 = 0.90``; a bare ``0/0`` where nothing can be said."""
+    return f"{successes}/{n} = {successes / n:.2f}" if n else "0/0"
 
 
 def bounds(interval: Interval, scale: float = 100, digits: int = 1) -> str:

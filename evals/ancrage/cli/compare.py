@@ -48,9 +48,8 @@ def compare(
     Exits 3 when a run is incomplete: what there is of it is compared; and when nothing could be
     compared.
     """
-    from ancrage.compare.details import read_details
     from ancrage.compare.paired import check_options, compare_all
-    from ancrage.compare.terminal import held, overview
+    from ancrage.compare.terminal import held, overview, read_items
     from ancrage.report.terminal import console, show
 
     units = check_options(cluster, alpha)
@@ -63,7 +62,7 @@ def compare(
     if len(found) > 1:
         show(held(found), out)
     for comparison, side in zip(found, sides[1:], strict=True):
-        details = read_details(side[0], comparison.newly_failing[:worst])
+        details = read_items(side[0], comparison.newly_failing[:worst])
         show(overview(comparison, details, shown=worst), out)
     if json:
         from pydantic import TypeAdapter
@@ -224,13 +223,12 @@ def _side(reference: str) -> "Group":
 
 
 def _one_case(case: str, sides: "Sequence[Group]") -> "RenderableType":
-    from ancrage.compare.details import read_details
-    from ancrage.compare.terminal import side_by_side
+    from ancrage.compare.terminal import read_items, side_by_side
 
     runs = [run for side in sides for run in side]
     if not any(case in run.position for run in runs):
         raise UsageError(f"no run has a case {case!r}")
-    named = [(run.origin.name, read_details(run, [case]).get(case)) for run in runs]
+    named = [(run.origin.name, read_items(run, [case]).get(case)) for run in runs]
     return side_by_side(case, named)
 
 

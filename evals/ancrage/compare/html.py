@@ -12,7 +12,7 @@ from ancrage.compare.results import Group, Results
 from ancrage.domain import OutputState
 from ancrage.files import write_atomic
 from ancrage.report import page
-from ancrage.report.payload import Column, Entry, Index, Standing, pack
+from ancrage.report.index import Column, Entry, Index, Standing, pack
 from ancrage.report.text import line
 from ancrage.studies import Studies
 

@@ -1,7 +1,7 @@
 """A comparison and a gate's decision on the terminal, each in one screen."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
@@ -9,7 +9,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ancrage.compare import figures
-from ancrage.compare.details import Detail
 from ancrage.compare.gate import Decision, Outcome
 from ancrage.compare.model import (
     ChangeVerdict,
@@ -19,9 +18,12 @@ from ancrage.compare.model import (
     held_regressions,
     label,
 )
+from ancrage.compare.results import Results
 from ancrage.program import called
 from ancrage.report.grid import Grid
+from ancrage.report.payload import answer_text
 from ancrage.report.text import difference, excerpt, line
+from ancrage.runs import Item
 
 CASES_SHOWN = 5
 CASES_LISTED = 12
@@ -39,8 +41,14 @@ _MARKS = {
 }
 
 
+def read_items(results: Results, cases: Iterable[str]) -> dict[str, Item]:
+    """What ``results`` has of each of ``cases``; nothing for a baseline, which keeps no text."""
+    view = results.view
+    return {case: view.item(case) for case in cases if case in results.position} if view else {}
+
+
 def overview(
-    comparison: Comparison, details: Mapping[str, Detail], *, shown: int = CASES_SHOWN
+    comparison: Comparison, details: Mapping[str, Item], *, shown: int = CASES_SHOWN
 ) -> RenderableType:
     """What changed, where, and whether it is more than noise.
 
@@ -64,7 +72,7 @@ def held(comparisons: Sequence[Comparison]) -> RenderableType:
 
 
 def _parts(
-    comparison: Comparison, details: Mapping[str, Detail], shown: int
+    comparison: Comparison, details: Mapping[str, Item], shown: int
 ) -> Iterator[RenderableType]:
     yield Text.assemble(
         (line(label(comparison.first)), "bold"), " → ", (line(label(comparison.second)), "bold"),
@@ -220,7 +228,7 @@ def _repeats(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def _changed(
-    title: str, comparison: Comparison, details: Mapping[str, Detail], shown: int
+    title: str, comparison: Comparison, details: Mapping[str, Item], shown: int
 ) -> Iterator[RenderableType]:
     cases = comparison.newly_failing
     if not cases:
@@ -232,7 +240,9 @@ def _changed(
         detail = details.get(case)
         for finding in [f for f in detail.findings if f.mode in modes][:1] if detail else ():
             assert detail is not None  # noqa: S101
-            found = excerpt(detail.text, finding.evidence.start, finding.evidence.end, around=40)
+            found = excerpt(
+                answer_text(detail), finding.evidence.start, finding.evidence.end, around=40
+            )
             yield Padding(
                 Text.assemble(
                     (found.before, "dim"), (found.passage, "underline"), (found.after, "dim"),
@@ -244,7 +254,7 @@ def _changed(
     yield Text(f"  {rest}the answers side by side: --case ID, or --html FILE", "dim")
 
 
-def side_by_side(name: str, sides: Sequence[tuple[str, Detail | None]]) -> RenderableType:
+def side_by_side(name: str, sides: Sequence[tuple[str, Item | None]]) -> RenderableType:
     """One case: the question, then how the second answer differs from the first, word by word."""
     parts: list[RenderableType] = [Text(line(name), "bold")]
     questions = dict.fromkeys(detail.case.input.question for _, detail in sides if detail)
@@ -258,13 +268,13 @@ def side_by_side(name: str, sides: Sequence[tuple[str, Detail | None]]) -> Rende
             absent = first_name if first is None else other_name
             parts.append(Text(f"{line(absent)} keeps no answer to show", "yellow"))
             continue
-        parts.append(words(first.text, other.text))
+        parts.append(words(answer_text(first), answer_text(other)))
         for heading, detail in ((first_name, first), (other_name, other)):
-            if detail.reason:
-                parts.append(Text(f"{line(heading)}: {line(detail.reason)}", "yellow"))
+            if reason := detail.output.reason:
+                parts.append(Text(f"{line(heading)}: {line(reason)}", "yellow"))
             for finding in detail.findings:
                 found = excerpt(
-                    detail.text, finding.evidence.start, finding.evidence.end, around=30
+                    answer_text(detail), finding.evidence.start, finding.evidence.end, around=30
                 )
                 parts.append(
                     Text.assemble(

@@ -8,6 +8,7 @@ from rich.text import Text
 from ancrage.prove.replays import WorldTrial
 from ancrage.prove.summary import Row
 from ancrage.prove.trial import Trial
+from ancrage.report import data
 from ancrage.report.grid import Grid
 
 
@@ -24,9 +25,8 @@ def overview(trial: Trial, kinds: Sequence[Row], shapes: Sequence[Row]) -> Itera
 
 
 def share(row: Row) -> str:
-    """``71/72 = 98.6 % [92.5, 99.8]``."""
-    low, high = row.interval
-    return f"{row.good}/{row.tried} = {100 * row.rate:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    """``71/72 = 98.6 % [92.5, 99.8]``: the answers that came out as they should."""
+    return data.share(row.good, row.tried)
 
 
 FAULT_COLUMNS = {

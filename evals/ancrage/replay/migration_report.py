@@ -3,19 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ancrage.compare import figures
 from ancrage.compare.model import ModeComparison, Repeats, Side
-from ancrage.replay.migration import FATES, Migration, in_words, points
-from ancrage.report.data import Section
+from ancrage.replay.migration import FATES, Migration, in_words
+from ancrage.report.data import Section, share
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-_NAMES = {
-    "always_pass": "always pass",
-    "always_fail": "always fail",
-    "flip": "flip",
-    "missing": "missing",
-}
 
 Row = tuple[str, ...]
 
@@ -26,7 +20,7 @@ def tables(found: Migration) -> Iterator[Section]:
     yield Section("Verdict", header=("",), rows=tuple((each,) for each in verdict(found)))
     yield Section(
         f"Cases by fate ({a} downwards, {b} across; a case passes when every mode does)",
-        header=("", *(_NAMES[each] for each in FATES), "cases"),
+        header=("", *(fate.replace("_", " ") for fate in FATES), "cases"),
         rows=tuple(_moves(found)),
     )
     yield Section(
@@ -58,27 +52,22 @@ def verdict(found: Migration) -> Sequence[str]:
 def _moves(found: Migration) -> Iterator[Row]:
     for a in FATES:
         row = found.moves[a]
-        yield (_NAMES[a], *(str(row[b]) for b in FATES), str(sum(row.values())))
+        yield (a.replace("_", " "), *(str(row[b]) for b in FATES), str(sum(row.values())))
     second = found.fates(second=True)
     yield ("cases", *(str(second[b]) for b in FATES), str(found.cases))
 
 
 def _mode(each: ModeComparison) -> Row:
-    if each.difference is None:
-        change = "–"
-    else:
-        low, high = (points(bound) for bound in each.interval)
-        change = f"{points(each.difference)} [{low}, {high}]"
-    p = "–" if each.adjusted_p is None else f"{each.adjusted_p:.3g}"
+    change = figures.points(each.difference)
+    if each.difference is not None:
+        change += f" {figures.points_between(each.interval)}"
     words = each.problem or each.verdict.value
-    return (each.title, _rate(each.first), _rate(each.second), change, p, words)
+    sides = (_rate(each.first), _rate(each.second))
+    return (each.title, *sides, change, figures.p_value(each.adjusted_p), words)
 
 
 def _rate(side: Side) -> str:
-    if side.rate is None:
-        return f"0 of {side.cases} scored"
-    words = f"{side.failing:g}/{side.scored} = {side.rate * 100:.1f} %"
-    return words + (f", {side.unscored} unscored" if side.unscored else "")
+    return figures.fraction(side) + (f", {side.unscored} unscored" if side.unscored else "")
 
 
 def _repeats(found: Repeats | None, side: Side) -> str:
@@ -92,35 +81,30 @@ def _repeats(found: Repeats | None, side: Side) -> str:
 
 def _measures(found: Migration) -> Iterator[Row]:
     both = (found.first, found.second)
+    yield "Repeats", *(str(side.repeats) for side in both)
+    states = (side.states.items() for side in both)
+    yield "Outputs by state", *(", ".join(f"{n} {state}" for state, n in s) for s in states)
+    for name, field, form in _MEASURES:
+        yield name, *(_number(getattr(side, field), form) for side in both)
+    quotes = (share(side.faithful_quotes, side.cited_quotes, interval=False) for side in both)
+    yield "Cited quotes that are verbatim", *quotes
+    yield "Cost", *(_number(side.cost, ".4f", f" {side.currency}") for side in both)
 
-    def row(name: str, words: Sequence[str]) -> Row:
-        return (name, *words)
 
-    def number(value: float | None, form: str = ".0f", unit: str = "") -> str:
-        return "unknown" if value is None else f"{value:{form}}{unit}"
+_MEASURES = (
+    ("Answer length, characters (median)", "characters", ".0f"),
+    ("Tool calls an answer (mean)", "tool_calls", ".2f"),
+    ("Citations an answer (mean)", "citations", ".2f"),
+    ("Quotes an answer (mean)", "quotes", ".2f"),
+    ("Latency a case, s (median)", "latency", ".2f"),
+    ("Latency a case, s (95th percentile)", "slow", ".2f"),
+    ("Tokens in", "input_tokens", ",.0f"),
+    ("Tokens out", "output_tokens", ",.0f"),
+)
 
-    yield row("Repeats", [str(each.repeats) for each in both])
-    yield row(
-        "Outputs by state",
-        [", ".join(f"{count} {state}" for state, count in each.states.items()) for each in both],
-    )
-    yield row("Answer length, characters (median)", [number(each.characters) for each in both])
-    yield row("Tool calls an answer (mean)", [number(each.tool_calls, ".2f") for each in both])
-    yield row("Citations an answer (mean)", [number(each.citations, ".2f") for each in both])
-    yield row("Quotes an answer (mean)", [number(each.quotes, ".2f") for each in both])
-    yield row(
-        "Cited quotes that are verbatim",
-        [
-            f"{each.faithful_quotes}/{each.cited_quotes}"
-            + (f" = {each.fidelity * 100:.1f} %" if each.fidelity is not None else "")
-            for each in both
-        ],
-    )
-    yield row("Latency a case, s (median)", [number(each.latency, ".2f") for each in both])
-    yield row("Latency a case, s (95th percentile)", [number(each.slow, ".2f") for each in both])
-    yield row("Tokens in", [number(each.input_tokens, ",.0f") for each in both])
-    yield row("Tokens out", [number(each.output_tokens, ",.0f") for each in both])
-    yield row("Cost", [number(each.cost, ".4f", f" {each.currency}") for each in both])
+
+def _number(value: float | None, form: str, unit: str = "") -> str:
+    return "unknown" if value is None else f"{value:{form}}{unit}"
 
 
 def render(found: Migration) -> "RenderableType":

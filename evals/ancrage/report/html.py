@@ -6,7 +6,7 @@ from pathlib import Path
 from ancrage.files import write_atomic
 from ancrage.report import page
 from ancrage.report.data import Report, interval, rate, share
-from ancrage.report.payload import Column, Entry, Index, Standing, pack
+from ancrage.report.index import Column, Entry, Index, Standing, pack
 from ancrage.runs.progress import track
 from ancrage.studies import Studies
 
