@@ -1,6 +1,6 @@
 """Right and hallucinated answers of HaluEval QA told apart, beside two baselines that read nothing.
 
-Run ``python -m benchmarks.hallucination HALUEVAL_FOLDER [--model NLI_FOLDER] [--limit N]``. The
+Run ``python -m benchmarks.verify HALUEVAL_FOLDER [--model NLI_FOLDER] [--limit N]``. The
 folder holds ``*.json`` files of JSON lines with knowledge, question, right_answer and
 hallucinated_answer. Each answer is scored against the knowledge, by code alone and, with
 ``--model``, by NLI without and with code. An answer is flagged when it has a hallucinated claim.
@@ -94,8 +94,8 @@ def flagged(result: Verification) -> bool | None:
 
 def nli_only(result: Verification) -> bool | None:
     """The same by the NLI model's own opinions, code left aside."""
-    said = [each.opinions[0].verdict for each in result.verdicts]
-    if any(each.hallucinated for each in said):
+    said = [verdict.opinions[0].verdict for verdict in result.verdicts]
+    if any(verdict.hallucinated for verdict in said):
         return True
     return False if said and "unscored" not in said else None
 
@@ -118,9 +118,9 @@ def by_code(name: str, right: list[Verification], wrong: list[Verification]) -> 
         told: Counter[str] = Counter()
         for result in results:
             told.update(
-                f"{each.verdict} by {each.decided_by}"
-                for each in result.verdicts
-                if each.decided_by in ("figures", "verbatim", "wording")
+                f"{verdict.verdict} by {verdict.decided_by}"
+                for verdict in result.verdicts
+                if verdict.decided_by in ("figures", "verbatim", "wording")
             )
         claims = sum(len(result.claims) for result in results)
         print(f"  {name}, {side}: {claims} claims; {dict(sorted(told.items()))}")
@@ -164,10 +164,10 @@ async def main() -> None:
     for name, scorer in scorers(options.model):
         right = [await score(scorer, row, row["right_answer"]) for row in data]
         wrong = [await score(scorer, row, row["hallucinated_answer"]) for row in data]
-        table(name, [flagged(each) for each in right], [flagged(each) for each in wrong])
+        table(name, *([flagged(result) for result in side] for side in (right, wrong)))
         if scorer.verifiers:
             title = name.replace("NLI and code", "NLI alone")
-            table(title, [nli_only(each) for each in right], [nli_only(each) for each in wrong])
+            table(title, *([nli_only(result) for result in side] for side in (right, wrong)))
         by_code(name, right, wrong)
 
 

@@ -4,8 +4,8 @@ Run ``python -m benchmarks.nli FILE… --model FOLDER [--out DIR] [--window N] [
 files are those that ``ancrage calibrate --nli`` reads, and TruthfulQA.csv. Probabilities are
 computed once and kept in the folder, with the facts of their model, so that tables need no model;
 another model or window than theirs is refused. Contradictions are judged again by passages that
-are looked up among all references of the file, and whole answers also claim by claim. With
-``--tier`` a model of the configuration is asked for sampled answers and for checks of its own
+are looked up among all references of the file; with ``--claims`` whole answers also claim by claim.
+With ``--tier`` a model of the configuration is asked for sampled answers and for checks of its own
 claims, where the file has questions.
 """
 
@@ -39,7 +39,9 @@ _PASSAGES = 3
 """Looked up for a contradicted claim."""
 
 
-def bench(data: Dataset, folder: Path, settings: NLISettings, spoken: Generations) -> Result:
+def bench(
+    data: Dataset, folder: Path, settings: NLISettings, spoken: Generations, *, claims: bool
+) -> Result:
     """The tables of one data set, its probabilities computed where they are not kept yet."""
     pairs = [(item.premise, item.claim) for item in data.items]
     names = {item.response for item in data.items}
@@ -50,10 +52,10 @@ def bench(data: Dataset, folder: Path, settings: NLISettings, spoken: Generation
         for item, samples in zip(data.items, against, strict=True)
         for sample in samples
     ]
-    cut = [[claim.statement for claim in extract_claims(i.claim)] or [i.claim] for i in data.items]
-    parts = [
-        (i.premise, claim) for i, claims in zip(data.items, cut, strict=True) for claim in claims
-    ]
+    cut: list[list[str]] = []
+    if claims:
+        cut = [[c.statement for c in extract_claims(i.claim)] or [i.claim] for i in data.items]
+    parts = [(data.items[i].premise, claim) for i, some in enumerate(cut) for claim in some]
     file = folder / "probabilities.jsonl"
     frozen = freeze(file, pairs + sampled + parts, settings)
     probabilities, windows = frozen.of(pairs)
@@ -68,18 +70,11 @@ def bench(data: Dataset, folder: Path, settings: NLISettings, spoken: Generation
     samples = None
     if sampled:
         samples = mean_contradiction(frozen.of(sampled)[0], [len(s) for s in against])
-    sizes = np.array([len(claims) for claims in cut], dtype=np.int64)
-    return run(
-        Inputs(
-            data,
-            probabilities,
-            windows,
-            samples,
-            spoken.self_check(data),
-            looked_up,
-            Parts(np.nan_to_num(frozen.of(parts)[0]), sizes),
-        )
-    )
+    whole = None
+    if cut:
+        whole = Parts(np.nan_to_num(frozen.of(parts)[0]), np.array([len(some) for some in cut]))
+    checked = spoken.self_check(data)
+    return run(Inputs(data, probabilities, windows, samples, checked, looked_up, whole))
 
 
 def mean_contradiction(rows: Floats, counts: list[int]) -> Floats:
@@ -109,6 +104,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=0)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--tier", default="")
+    parser.add_argument("--claims", action="store_true")
     parser.add_argument("--dtype", default="float32")
     options = parser.parse_args()
     settings = NLISettings(model=options.model, offline=True, dtype=options.dtype)
@@ -120,7 +116,7 @@ def main() -> None:
     if options.tier:
         asyncio.run(ask(sets, written, options.tier))
     spoken = read_generations(written)
-    results = [bench(data, options.out, settings, spoken) for data in sets]
+    results = [bench(data, options.out, settings, spoken, claims=options.claims) for data in sets]
     dump = [result.model_dump() for result in results]
     (options.out / "results.json").write_text(json.dumps(dump, indent=1), encoding="utf-8")
     tables = "\n".join([compact(results), *map(markdown, results)])

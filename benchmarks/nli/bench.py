@@ -180,9 +180,7 @@ def table(methods: Mapping[str, Method], splits: Splits) -> tuple[Row, ...]:
 def _tried(method: Method, splits: Splits) -> tuple[Prediction | None, str]:
     """What a method says, or nothing and the reason why."""
     try:
-        return method(
-            splits.tuning, splits.test
-        ), "its inputs are not there (see --tier, --look-up)"
+        return method(splits.tuning, splits.test), "its inputs are not there (see --tier, --claims)"
     except UsageError as error:
         return None, str(error)
 

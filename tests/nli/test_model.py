@@ -1,5 +1,8 @@
 """Loading, label order, batching and windows, on tiny models; plain pairs on the real one."""
 
+import os
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from ancrage.errors import UsageError
 from ancrage.nli import NLIModel, NLISettings
 from ancrage.nli.windows import decide, windows
+from tests.conftest import ROOT
 
 Build = Callable[..., Path]
 PAIRS = [
@@ -188,6 +192,7 @@ def test_a_folder_is_pinned_by_the_hash_of_its_weights(tiny: Build) -> None:
     [
         ({"device": "nonsense"}, "device = 'nonsense' cannot be used"),
         ({"device": "cuda:7"}, "device = 'cuda:7' cannot be used"),
+        ({"device": "cuda", "dtype": "onnx-int8"}, "dtype = 'onnx-int8' runs on a processor"),
         ({"max_tokens": 600}, "max_tokens = 600: the model reads 64"),
         ({"model": "/no/such/folder"}, "no folder '/no/such/folder'"),
     ],
@@ -230,6 +235,29 @@ def test_a_hub_that_cannot_be_reached_is_one_line_at_once(
     with pytest.raises(UsageError, match="the hub cannot be reached: run `hf download nobody/none"):
         NLIModel.load(NLISettings(model="nobody/none"))
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("asked", ["", ", revision='main'", f", revision='{'a' * 40}'"])
+def test_a_model_of_the_hub_is_recorded_by_its_commit(
+    tiny: Build, tmp_path: Path, asked: str
+) -> None:
+    """Read from the hub's own cache, without a network."""
+    cache = tmp_path / "hub" / "models--nobody--tiny"
+    shutil.copytree(tiny("bert"), cache / "snapshots" / ("a" * 40))
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text("a" * 40)
+    code = (
+        "from ancrage.nli import NLIModel, NLISettings; print(NLIModel.load(NLISettings("
+        f"model='nobody/tiny', dtype='float32'{asked})).revision)"
+    )
+    environment = {
+        **os.environ, "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "evals"),
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "a" * 40, done.stderr
 
 
 def words(texts: list[str]) -> list[int]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         "rule": "Of --nli: argmax, calibrated, fixed or paper (default: [nli] rule).",
         "calibration": "Of --rule calibrated: the file that calibrate --nli wrote.",
         "no-code": "Leave verdicts to the models alone: no figures, dates or words by code.",
-        "documents": "Folder of texts in which passages are looked up for each claim.",
+        "documents": "Folder of texts, looked up for claims that the context leaves open.",
         "recall": "Recall a context from the question alone where there is none (asks the tier).",
         "correct": "Rewrite contradicted claims and verify each correction (asks the tier).",
         "scale": "Score of an answer of which every claim is hallucinated (default: 1).",

@@ -155,16 +155,18 @@ def longest(settings: NLISettings, tokenizer: Any, config: Any) -> int:
     return settings.max_tokens or limit
 
 
-def revision_of(settings: NLISettings, config: Any) -> str | None:
-    """The commit of a model of the hub; for a folder, a hash of its weights.
+def revision_of(settings: NLISettings) -> str | None:
+    """The commit of a model of the hub that is here; for a folder, a hash of its weights.
 
     Raises:
         UsageError: a folder does not hold the revision that the settings ask for.
     """
     folder = Path(settings.model)
     if not folder.is_dir():
-        commit: str | None = getattr(config, "_commit_hash", None)
-        return commit or settings.revision
+        from huggingface_hub import try_to_load_from_cache
+
+        file = try_to_load_from_cache(settings.model, "config.json", revision=settings.revision)
+        return Path(file).parent.name if isinstance(file, str) else settings.revision
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as weights:

@@ -87,6 +87,10 @@ class NLIModel:
                 "NLI needs torch and transformers: pip install 'ancrage[nli]'"
             ) from None
         in_onnx = settings.dtype.startswith("onnx")
+        if in_onnx and settings.device not in ("auto", "cpu"):
+            raise UsageError(
+                f"[nli] dtype = {settings.dtype!r} runs on a processor: device = 'cpu'"
+            )
         device = "cpu" if in_onnx else usable_device(settings.device)
         where = {
             "revision": settings.revision if not Path(settings.model).is_dir() else None,
@@ -101,7 +105,7 @@ class NLIModel:
         except Exception as error:  # noqa: BLE001  a damaged checkpoint can raise anything
             raise UsageError(unusable(settings, error)) from None
         order = label_order(config.id2label, settings)
-        revision = revision_of(settings, config)
+        revision = revision_of(settings)
         read = partial(network_of, settings, where)
         drift = None
         if in_onnx:

@@ -26,7 +26,7 @@ class VerifySettings(Frozen):
     extractor: str | None = None
     """The model tier that lists claims; by default rules do."""
     documents: str | None = None
-    """A folder of texts in which passages are looked up for each claim."""
+    """A folder of texts in which passages are looked up for claims that the context leaves open."""
     recall: bool = False
     """Whether a reference is recalled from the question alone where there is no context."""
     correct: bool = False
