@@ -4,13 +4,12 @@ from ancrage.stats.agreement import Agreement, Confusion, agreement, krippendorf
 from ancrage.stats.bounds import difference_bounds, rate_bounds
 from ancrage.stats.intervals import (
     Interval,
-    clopper_pearson,
     difference_interval,
     jeffreys,
     rate_interval,
     wilson,
 )
-from ancrage.stats.multiplicity import benjamini_hochberg, holm
+from ancrage.stats.multiplicity import holm
 from ancrage.stats.plan import plan
 from ancrage.stats.power import cases_needed, detectable_change, labels_needed, power_of
 from ancrage.stats.prevalence import Corrected, ppi, rogan_gladen
@@ -42,9 +41,7 @@ __all__ = [
     "Noise",
     "PairedTest",
     "agreement",
-    "benjamini_hochberg",
     "cases_needed",
-    "clopper_pearson",
     "consistency",
     "detectable_change",
     "difference_bounds",

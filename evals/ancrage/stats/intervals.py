@@ -48,18 +48,6 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval:
     return Interval(low, high)
 
 
-def clopper_pearson(successes: float, n: float, level: float = 0.95) -> Interval:
-    """Exact interval for a rate: covers at least ``level``, whatever the rate.
-
-    Source: Clopper & Pearson, Biometrika 26 (1934).
-    """
-    _check(successes, n, level)
-    tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
-    high = 1.0 if successes == n else float(betainccinv(successes + 1, n - successes, tail))
-    return Interval(low, high)
-
-
 def jeffreys(successes: float, n: float, level: float = 0.95) -> Interval:
     """Equal-tailed posterior interval under the Beta(½, ½) prior, open at an observed 0 or 1.
 
@@ -79,7 +67,7 @@ _POINTS = 160
 
 
 def pooled_interval(
-    successes: Floats, sizes: Floats, level: float = 0.95, *, edge: float = 1e-6
+    successes: Floats, sizes: Floats, level: float = 0.95, *, edge: float = 1e-5
 ) -> Interval:
     """Interval for a rate from ``successes`` of ``sizes`` in each independent unit.
 

@@ -8,13 +8,6 @@ from numpy.typing import ArrayLike
 from ancrage.stats.intervals import Floats
 
 
-def _checked(p_values: ArrayLike) -> Floats:
-    array = np.asarray(p_values, dtype=np.float64)
-    if not np.all((array >= 0) & (array <= 1)):
-        raise ValueError("p-values must lie in [0, 1]")
-    return array
-
-
 def holm(p_values: ArrayLike, attainable: Sequence[Floats] | None = None) -> Floats:
     """Adjusted p-values that control the chance of any false alarm over the whole family.
 
@@ -25,7 +18,9 @@ def holm(p_values: ArrayLike, attainable: Sequence[Floats] | None = None) -> Flo
     Source: Holm, Scandinavian Journal of Statistics 6 (1979); discrete tests: Westfall &
     Wolfinger, The American Statistician 51 (1997).
     """
-    p = _checked(p_values)
+    p = np.asarray(p_values, dtype=np.float64)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise ValueError("p-values must lie in [0, 1]")
     order = np.argsort(p, kind="stable")
     adjusted = np.ones_like(p)
     highest = 0.0
@@ -44,17 +39,3 @@ def _size(attainable: Floats, p: float) -> float:
     """The chance, when nothing differs, of a p-value of at most ``p``."""
     at = int(np.searchsorted(attainable, p * (1 + 1e-9), side="right"))
     return float(attainable[at - 1]) if at else 0.0
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Adjusted p-values that control the expected share of false alarms among the alarms.
-
-    Source: Benjamini & Hochberg, J. Royal Statistical Society B 57 (1995).
-    """
-    p = _checked(p_values)
-    n = p.size
-    order = np.argsort(p, kind="stable")[::-1]
-    scaled = p[order] * n / np.arange(n, 0, -1)
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.minimum.accumulate(scaled), 1.0) if n else scaled
-    return adjusted
