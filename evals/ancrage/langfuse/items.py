@@ -22,6 +22,7 @@ from ancrage.domain import (
     OutputState,
     Provenance,
     Study,
+    StudyPart,
     ToolCall,
     Turn,
     Usage,
@@ -294,28 +295,32 @@ def study_items(study: Study, dataset: str) -> Iterator[Item]:
 
 
 def to_studies(items: Iterable[DatasetItem]) -> dict[str, Study]:
-    """The studies that items hold, whole ones only.
+    """The studies that items hold; one whose parts are not all there says so in ``missing``.
 
     Parts of one study belong together by its hash: what is left of an earlier, longer version of
-    it is not mixed with the present one.
+    it is not mixed with the present one. A whole version goes before one in part.
     """
-    found: dict[tuple[str, str], dict[int, Study]] = {}
+    versions: dict[tuple[str, str], dict[int, Study]] = {}
     wanted: dict[tuple[str, str], int] = {}
     for item in items:
         try:
             study = Study.model_validate(item.expected_output)
             version = study.id, str(item.metadata[KEY]["hash"])
             wanted[version] = int(item.input["parts"])
-            found.setdefault(version, {})[int(item.input["part"])] = study
+            versions.setdefault(version, {})[int(item.input["part"])] = study
         except (ValidationError, KeyError, TypeError, ValueError):
             continue
-    return {
-        version[0]: parts[0].model_copy(
-            update={"messages": tuple(m for n in sorted(parts) for m in parts[n].messages)}
-        )
-        for version, parts in found.items()
-        if sorted(parts) == list(range(wanted[version]))
-    }
+    found: dict[str, Study] = {}
+    for version, parts in versions.items():
+        messages = tuple(message for number in sorted(parts) for message in parts[number].messages)
+        study = next(iter(parts.values())).model_copy(update={"messages": messages})
+        if lacking := wanted[version] - len(parts):
+            why = f"{lacking} of its {wanted[version]} parts are not in Langfuse: push it again"
+            partial: dict[StudyPart, str] = dict.fromkeys(("messages", "respondents"), why)
+            study = study.model_copy(update={"missing": {**study.missing, **partial}})
+        if study.id not in found or not lacking:
+            found[study.id] = study
+    return found
 
 
 def _parts(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:

@@ -1,6 +1,7 @@
 """Tiers: which model is called where and with which parameters, always stated, never guessed."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -70,7 +71,12 @@ class Tier(Parameters):
 
     def stated(self) -> dict[str, JsonValue]:
         """The parameters that are sent, by field name."""
-        return {name: value for name, value in super().stated().items() if name not in self.drop}
+        return dict(self._stated)
+
+    @cached_property
+    def _stated(self) -> dict[str, JsonValue]:
+        stated = super().stated()
+        return {name: value for name, value in stated.items() if name not in self.drop}
 
     def identity(self) -> dict[str, JsonValue]:
         """All of the tier that decides an answer: keys, patience and retries do not."""

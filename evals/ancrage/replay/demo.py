@@ -70,7 +70,7 @@ def prompt(context: Mapping[str, JsonValue]) -> str:
         UsageError: the study is not one of the demonstration's.
     """
     locale = str(context.get("locale", "en"))
-    title = _titles().get(str(context.get("study_id")))
+    title = titles().get(str(context.get("study_id")))
     if title is None or locale not in _PROMPTS:
         raise UsageError(
             f"the demonstration assistant knows no study {context.get('study_id')!r} in locale "
@@ -80,7 +80,8 @@ def prompt(context: Mapping[str, JsonValue]) -> str:
 
 
 @cache
-def _titles() -> dict[str, str]:
+def titles() -> dict[str, str]:
+    """Title by id of the demonstration's studies."""
     studies = [Study.model_validate_json(path.read_bytes()) for path in STUDIES.glob("*.json")]
     return {study.id: study.title for study in studies}
 

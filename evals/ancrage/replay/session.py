@@ -16,13 +16,13 @@ from ancrage.domain import Frozen, JsonValue, OutputState, Run, RunState
 from ancrage.errors import UsageError, describe
 from ancrage.evaluator import Evaluator
 from ancrage.llm import LLM, Tier, read_tiers
-from ancrage.replay.aside import aside
 from ancrage.replay.assistant import Assistant
 from ancrage.replay.frozen import Policy
 from ancrage.replay.load import AssistantOptions
 from ancrage.replay.mock import read_mock
 from ancrage.replay.plan import Plan, Settings, make_plan
 from ancrage.replay.producer import Replay
+from ancrage.replay.scoring_thread import scoring_thread
 from ancrage.runs import (
     RUNS,
     OnItem,
@@ -118,6 +118,7 @@ def prepare(
     """
     options = config.table("replay", ReplayOptions)
     _check_key_arguments(options, assistant)
+    _check_demonstration(snapshot, assistant)
     name, tier = choose_tier(config, assistant, model, endpoint, drop)
     try:
         settings = Settings.model_validate(
@@ -156,6 +157,20 @@ def _check_key_arguments(options: ReplayOptions, assistant: Assistant) -> None:
         raise UsageError(
             f"[replay.key_arguments] {unknown[0]}: assistant {assistant.name!r} has no such tool "
             f"(it has {', '.join(sorted(names))})"
+        )
+
+
+def _check_demonstration(snapshot: Snapshot, assistant: Assistant) -> None:
+    """Whoever names no assistant gets the demonstration's, whose tools know its studies alone."""
+    from ancrage.replay.demo import assistant as demonstration
+    from ancrage.replay.demo import titles
+
+    if assistant.name == demonstration.name and not any(
+        case.study_id in titles() for case in snapshot.cases()
+    ):
+        raise UsageError(
+            "no assistant is named, and the demonstration's knows none of the snapshot's studies: "
+            "name yours in [assistant] use"
         )
 
 
@@ -320,38 +335,40 @@ async def run_session(
     Complete ones are left alone, unless calls failed in them: those are made again. ``follow``
     gives what is called for each item of a run.
     """
-    sources = Studies(session.snapshot)
+    studies = Studies(session.snapshot)
     runs: list[Run] = []
-    for folder in folders:
-        if folder.run.state is RunState.COMPLETE and not failed_calls(folder):
-            runs.append(folder.run)
-            continue
-        produce: Producer
-        if mock:
-            produce = read_mock(mock, (case.id for case in session.snapshot.cases()))
-        else:
-            produce = Replay(
-                session.assistant, llm, session.tier, session.settings, folder.run.repeat
-            )
-        before = dict(llm.counts)
-        hashed = bool(folder.run.details.get("hashed_order"))
-        data = session.snapshot
-        with follow(folder) as on_item, aside(evaluators) as scorers:
-            run = await run_experiment(
-                folder,
-                in_dispatch_order(data) if hashed else data.cases(),
-                produce,
-                scorers,
-                sources,
-                concurrency=concurrency,
-                progress=progress,
-                on_item=on_item,
-            )
-        calls: dict[str, JsonValue] = {
-            name: count - before.get(name, 0) for name, count in llm.counts.items()
-        }
-        spent: dict[str, JsonValue] = {"calls": calls, "currency": llm.prices.currency}
-        run = run.model_copy(update={"details": {**run.details, **spent}})
-        folder.save(run)
-        runs.append(run)
+    with scoring_thread() as scoring_loop:
+        for folder in folders:
+            if folder.run.state is RunState.COMPLETE and not failed_calls(folder):
+                runs.append(folder.run)
+                continue
+            produce: Producer
+            if mock:
+                produce = read_mock(mock, (case.id for case in session.snapshot.cases()))
+            else:
+                produce = Replay(
+                    session.assistant, llm, session.tier, session.settings, folder.run.repeat
+                )
+            before = dict(llm.counts)
+            hashed = bool(folder.run.details.get("hashed_order"))
+            data = session.snapshot
+            with follow(folder) as on_item:
+                run = await run_experiment(
+                    folder,
+                    in_dispatch_order(data) if hashed else data.cases(),
+                    produce,
+                    evaluators,
+                    studies,
+                    concurrency=concurrency,
+                    progress=progress,
+                    on_item=on_item,
+                    scoring_loop=scoring_loop,
+                )
+            calls: dict[str, JsonValue] = {
+                name: count - before.get(name, 0) for name, count in llm.counts.items()
+            }
+            spent: dict[str, JsonValue] = {"calls": calls, "currency": llm.prices.currency}
+            run = run.model_copy(update={"details": {**run.details, **spent}})
+            folder.save(run)
+            runs.append(run)
     return runs

@@ -135,6 +135,7 @@ def planned(session: "Session", repeats: int) -> list[tuple[str, str, bool]]:
 
 def _sent(plan: Plan, settings: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
     said = [
+        ("Assistant", plan.assistant, plan.assistant == "demonstration"),
         ("Model", f"{settings['model']} at {settings['endpoint']}", False),
         ("Prompt", *_prompt(plan, str(settings["prompt"]))),
         ("Parameters", *_parameters(plan, str(settings["params"]))),

@@ -7,14 +7,22 @@ run, such as a full disk, ends it, and what was done is kept.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Container,
+    Coroutine,
+    Iterable,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ancrage.domain import (
     Case,
@@ -58,6 +66,7 @@ async def run_experiment(
     case_seconds: float = CASE_SECONDS,
     progress: Progress = lambda: None,
     on_item: OnItem | None = None,
+    scoring_loop: asyncio.AbstractEventLoop | None = None,
 ) -> Run:
     """Produce and score every case that the record does not hold yet; returns the manifest.
 
@@ -73,6 +82,8 @@ async def run_experiment(
         case_seconds: after how long a case is given up.
         progress: called once an item.
         on_item: called with each item and its scores.
+        scoring_loop: the loop of another thread that answers are scored in, so that a check that
+            computes holds no answer up; by default they are scored here.
 
     Raises:
         UsageError: another process fills the run.
@@ -88,7 +99,7 @@ async def run_experiment(
             with folder.journal() as outputs, scoring.journal() as scores:
                 filling = _Filling(
                     studies, evaluators, case_seconds, answers, retried, outputs, scores,
-                    progress, on_item,
+                    progress, on_item, scoring_loop,
                 )  # fmt: skip
                 names = (name for name in studies.snapshot.case_ids() if name not in scored)
                 far = produce is recorded and pool
@@ -96,7 +107,7 @@ async def run_experiment(
                     todo = (case for case in cases if case.id not in scored)
                     await for_each(partial(filling.one, produce), todo, concurrency)
         finally:
-            await release(evaluators)
+            await _in_loop(scoring_loop, release(evaluators))
             closed = close_scoring(folder, scoring)
             total = studies.snapshot.manifest.counts.kept
             run = close_run(folder, total, scored=closed.state is RunState.COMPLETE)
@@ -164,6 +175,7 @@ class _Filling:
     scores: Journal[Scored]
     progress: Progress
     on_item: OnItem | None
+    scoring_loop: asyncio.AbstractEventLoop | None = None
 
     async def one(self, produce: Producer, case: Case) -> None:
         """Answer a case if it has no answer yet, and score it."""
@@ -172,7 +184,10 @@ class _Filling:
             output, line = await produce_output(produce, case, self.seconds)
             if self.outputs:
                 self.outputs.write(line)
-        entry, line = await score_output(self.studies, case, output, self.evaluators, self.seconds)
+        entry, line = await _in_loop(
+            self.scoring_loop,
+            score_output(self.studies, case, output, self.evaluators, self.seconds),
+        )
         self.scores.write(line)
         self.progress()
         if self.on_item:
@@ -227,6 +242,13 @@ class _Filling:
         ordered = tuple(said[evaluator.name] for evaluator in self.evaluators)
         self.scores.write(line_of(entry.model_copy(update={"evaluations": ordered})))
         self.progress()
+
+
+async def _in_loop(loop: asyncio.AbstractEventLoop | None, work: Coroutine[Any, Any, T]) -> T:
+    """Await ``work`` in the loop of another thread; here where none is given."""
+    if loop is None:
+        return await work
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
 
 async def for_each(

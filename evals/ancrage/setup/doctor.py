@@ -19,8 +19,8 @@ from ancrage.program import called
 from ancrage.redact import redact
 
 EXTRAS = {
-    "langfuse": ("langfuse",),
-    "llm": ("openai", "json_repair", "tenacity"),
+    "langfuse": ("langfuse", "tenacity"),
+    "llm": ("httpx2", "json_repair"),
     "nli": ("torch", "transformers", "rank_bm25"),
     "tables": ("pyarrow",),
     "postgres": ("psycopg",),
