@@ -182,3 +182,27 @@ def test_judges_without_a_tier_say_what_to_add(
 ) -> None:
     assert invoke("experiment", "--judges", "three") == 2
     assert "add [tiers.judge]" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["experiment"], ["score", "r"]])
+def test_a_server_that_is_not_there_is_said_at_once(
+    data: Snapshot, configure: Configure, capfd: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert invoke("experiment", "--run-name", "r") == 0
+    with OpenAIServer(obliging(JUDGE)) as server:
+        configure(server)
+    assert invoke(*command, "--judges", "three") == 3
+    assert "no connection to http://127.0.0.1" in capfd.readouterr().err
+    assert len(find_run("r").scorings()) == 1
+    assert [path.name for path in Path("runs").iterdir() if path.is_dir()] == ["r"]
+
+
+def test_answers_on_disk_are_used_where_the_server_is_gone(
+    data: Snapshot, configure: Configure, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer(obliging(JUDGE)) as server:
+        configure(server)
+        assert invoke("experiment", "--judges", "three", "--run-name", "r") == 0
+    capfd.readouterr()
+    assert invoke("score", "r", "--judges", "three") == 0
+    assert "with the answers on disk alone" in capfd.readouterr().out

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from ancrage.cli.scoring import Calls, Scoring, conclude, print_estimate
+from ancrage.cli.scoring import Calls, Scoring, conclude, print_estimate, require_models
 from ancrage.cli.shell import Count, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called, resume_with
@@ -75,6 +75,7 @@ def experiment(
             find_run(resume).snapshot() if resume else open_snapshot(snapshot or newest_snapshot())
         )
         return print_estimate(given, evaluators)
+    require_models(evaluators, calls)
     if dataset:
         return run_on_dataset(
             dataset,
@@ -153,6 +154,7 @@ def score(
     chosen = scoring.evaluators(calls, concurrency)
     if calls.dry_run:
         return print_estimate(data, chosen, folder)
+    require_models(chosen, calls)
     resume_with(f"score {folder.path.name} --resume{scoring.words()}")
     with track("Scoring", data.manifest.counts.kept) as advance:
         asyncio.run(

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ancrage.cli.scoring import Calls, Scoring, print_accounts
+from ancrage.cli.scoring import Calls, Scoring, print_accounts, require_models
 from ancrage.cli.shell import Count, command
 from ancrage.errors import ExitCode, UsageError
 from ancrage.program import called, resume_with
@@ -204,6 +204,8 @@ def _run(
     evaluators = select(
         scoring.judges, scoring.scorers, models=models, judge_repeat=scoring.judge_repeat
     )
+
+    require_models(evaluators, calls)
 
     async def work() -> "list[RunFolder]":
         async with LLM.configured(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from ancrage.cli.shell import Amount, Count, Size
-from ancrage.errors import ExitCode
+from ancrage.errors import ExitCode, IncompleteError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +83,32 @@ class Scoring:
         """The options as they are typed again."""
         judges = f" --judges {self.judges}" if self.judges != "none" else ""
         return judges + (f" --scorers {self.scorers}" if self.scorers else "")
+
+
+def require_models(evaluators: "Sequence[Evaluator]", calls: Calls) -> None:
+    """Say at once where judges or scorers would call a server that is not there.
+
+    Raises:
+        IncompleteError: no connection, and no answer on disk that could take a call's place.
+    """
+    from ancrage.llm import CACHE
+    from ancrage.llm.estimate import Caller
+
+    callers = [evaluator for evaluator in evaluators if isinstance(evaluator, Caller)]
+    if not callers:
+        return
+    from ancrage.llm.preflight import require_reachable
+    from ancrage.report.terminal import console
+
+    try:
+        require_reachable(tier for caller in callers for tier in caller.tiers.values())
+    except IncompleteError as error:
+        if calls.no_cache or not CACHE.exists():
+            raise IncompleteError(
+                f"{error}; start the server, or leave out --judges and --scorers"
+            ) from None
+        words = f"{error}: judging goes on with the answers on disk alone"
+        console().print(words, style="bold red")
 
 
 def print_estimate(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ancrage.cli.scoring import Calls, conclude, print_estimate
+from ancrage.cli.scoring import Calls, conclude, print_estimate, require_models
 from ancrage.cli.shell import Amount, Count, command
 from ancrage.errors import ExitCode, UsageError
 
@@ -108,7 +108,7 @@ def verify(
         raise UsageError(f"{what}: no such file")
     if out or resume:
         raise UsageError(f"{what} is no file; --out and --resume go with a file of answers")
-    return _verify_run(what, settings, models, inference, concurrency, calls.dry_run)
+    return _verify_run(what, settings, models, inference, concurrency, calls)
 
 
 def _verify_run(
@@ -117,7 +117,7 @@ def _verify_run(
     models: "Models",
     inference: "NLISettings | None",
     concurrency: int,
-    dry_run: bool,
+    calls: Calls,
 ) -> ExitCode:
     """A new scoring of the run, beside those that it has."""
     import asyncio
@@ -131,10 +131,11 @@ def _verify_run(
     folder = find_run(name)
     data = folder.snapshot()
     scorer = scorer_of(settings, models, anchored_context, inference)
-    if dry_run:
+    if calls.dry_run:
         return print_estimate(data, [scorer], folder)
     if not scorer.verifiers:
         return _preview(folder, scorer)
+    require_models([scorer], calls)
     with track("Verifying", data.manifest.counts.kept) as advance:
         asyncio.run(
             score_run(

@@ -96,6 +96,9 @@ class Gateway:
         self._http: httpx2.AsyncClient | None = None
         self._limiters: dict[str, Limiter] = {}
         self._said: dict[str, float] = {}
+        self._answered: set[str] = set()
+        self._absent: set[str] = set()
+        """Endpoints that never answered, and were given up once: one try a call is enough."""
 
     async def send(self, call: Call, *, use_cache: bool = True, keep: bool = True) -> Exchange:
         """Make one call, or take its answer from the cache; however it ends is in the result.
@@ -168,8 +171,12 @@ class Gateway:
                 errors += 1
             # What cannot be read is billed each time, and seldom reads better the next.
             most = min(call.retries, 1) if failure.error == "malformed" else call.retries
+            if failure.error == "connection" and call.endpoint in self._absent:
+                most = 0
             patience = call.patience - (time.monotonic() - refused if refused else 0.0)
             if not failure.passing or errors > most or (failure.retry_after or 0.0) > patience:
+                if failure.error == "connection" and call.endpoint not in self._answered:
+                    self._absent.add(call.endpoint)
                 completion = Completion.failed(failure.error, failure.words)
                 status = failure.status or _STATUS.get(failure.error, 502)
                 return _unanswered(key, completion, status)
@@ -194,6 +201,8 @@ class Gateway:
                         self._say(call, tried, refused, limiter)
                     return tried
             limiter.succeeded()
+            self._answered.add(call.endpoint)
+            self._absent.discard(call.endpoint)
             usage = tried.completion.usage.model_copy(update={"latency": time.monotonic() - since})
             used = self._billed(call.model, tried.completion, expected)
             usage = usage.model_copy(update={"cost": self.prices.cost(call.model, usage)})

@@ -10,15 +10,17 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from ancrage.domain import Frozen, JsonValue, OutputState
-from ancrage.errors import UsageError
+from ancrage.errors import IncompleteError, UsageError
 from ancrage.files import write_atomic
 from ancrage.llm.client import LLM
 from ancrage.llm.request import Completion, JsonSchema, Request, Tool
-from ancrage.llm.tiers import Tier
+from ancrage.llm.tiers import Tier, headers_of
+from ancrage.redact import told
 
 TABLE = Path(".ancrage/capabilities.json")
 VALID_FOR = timedelta(days=7)
 AT_ONCE = 8
+CONNECT_SECONDS = 5.0
 
 
 class Check(Frozen):
@@ -91,6 +93,28 @@ async def preflight(
     found = await asyncio.gather(*(check(tier) for tier in ways(tiers)))
     _write(table, known)
     return [each for each in found if each]
+
+
+def require_reachable(tiers: Iterable[Tier]) -> None:
+    """Stop before any work where an endpoint does not answer at all; costs no token.
+
+    Any answer will do, a refusal too: what a server says of a call is that call's own state.
+
+    Raises:
+        UsageError: a tier's key is not set.
+        IncompleteError: no connection to an endpoint; names it.
+    """
+    import httpx2
+
+    endpoints = {tier.endpoint: headers_of(tier) for tier in tiers}
+    with httpx2.Client(timeout=CONNECT_SECONDS) as http:
+        for endpoint, headers in endpoints.items():
+            try:
+                http.get(f"{endpoint}/models", headers=headers)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+                raise IncompleteError(f"no connection to {endpoint} ({told(error)})") from None
+            except httpx2.HTTPError:
+                continue
 
 
 def ways(tiers: Iterable[Tier]) -> list[Tier]:
