@@ -153,6 +153,20 @@ def test_filters_search_and_sorting(page: Page, url: str) -> None:
     expect(page.locator("#rows tr").first.locator(".cell").nth(1)).to_have_text("✕")
 
 
+def test_without_a_script_the_figures_and_what_newly_fails_can_be_read(
+    page: Page, url: str
+) -> None:
+    browser = page.context.browser
+    assert browser
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(url)
+    expect(plain.locator("#without-script li")).to_have_count(2)
+    expect(plain.locator("#without-script")).to_contain_text("The cases need JavaScript")
+    expect(plain.locator(".modes tbody").first).to_be_visible()
+    context.close()
+
+
 def test_keys_open_a_case_side_by_side_and_go_to_the_passage(page: Page, url: str) -> None:
     page.goto(url)
     expect(page.locator("body[data-ready]")).to_be_visible()
