@@ -1,16 +1,16 @@
 """What a large run costs: answers a second, memory, the page, beside a plain look-up.
 
-Run ``python -m benchmarks.scale [ANSWERS …]``; 5,000 and 20,000 by default. The answers are
-made up: four quotes each, all verbatim, of a study of ten messages an answer. Every figure is of
-a process of its own, its start and imports included; processor time is that of all its processes.
-The table of docs/performance.md is written anew.
+Run ``python -m benchmarks.scale [ANSWERS …] [--ray]``; 5,000 and 20,000 by default. The answers
+are made up: four quotes each, all verbatim, of a study of ten messages an answer. Every figure is
+of a process of its own, its start and imports included; processor time is that of all its
+processes. The named alternative is a regular expression, a dictionary and ``in``, with one line
+written an answer: it knows no typography, elision, state, offset or explanation.
 """
 
 import argparse
 import asyncio
 import json
 import multiprocessing
-import os
 import random
 import re
 import resource
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,18 +26,18 @@ from ancrage.checks import load_checks
 from ancrage.config import Config
 from ancrage.domain import Answer, Case, CaseInput, Message, Provenance, Question, Study
 from ancrage.runs import RunView, create_run, find_run, recorded, run_experiment
-from ancrage.runs.parallel import processes
+from ancrage.runs.parallel import Pool, processes
 from ancrage.snapshot import open_snapshot, write_snapshot
 from ancrage.studies import Studies
 
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 TEXT = (
     "the app is fast and I like it because delivery takes too long when we order on weekends but "
     "people at the desk are kind although parking costs more than ten euros which feels unfair to "
     "families who live outside the city centre and use public transport after dark"
 )
 QUOTED = re.compile(r"“([^“”]+)” \[[^\]]*?(M-\d+)\]")
-STEPS = ("plain look-up", "audit, 1 worker", "audit, 2 workers", "page")
+STEPS = ("plain look-up", "audit, 1 worker", "audit, 2 workers", "page", "show one answer", "query")
+RAY = ("audit, Ray on 1", "audit, Ray on 2")
 
 
 def study(messages: int) -> Study:
@@ -94,14 +94,23 @@ def plain(folder: Path) -> None:
         raise SystemExit(f"{failing} made-up answers fail the plain look-up")
 
 
-def audit(folder: Path, workers: int) -> None:
-    """The loop that ``invoke experiment`` runs: all checks, both journals."""
+def audit(folder: Path, pool: Pool | None, name: str) -> None:
+    """The loop that ``ancrage experiment`` runs: all checks, both journals."""
     snapshot, config = open_snapshot(folder / "snap"), Config(None, {})
-    run = create_run(snapshot, kind="audit", root=folder / f"runs{workers}")
+    run = create_run(snapshot, kind="audit", root=folder / name)
     checks, sources = load_checks(config), Studies(snapshot, config)
-    asyncio.run(
-        run_experiment(run, snapshot.cases(), recorded, checks, sources, pool=processes(workers))
-    )
+    asyncio.run(run_experiment(run, snapshot.cases(), recorded, checks, sources, pool=pool))
+
+
+def audit_on_ray(folder: Path, processors: int) -> None:
+    """The same on a cluster of one machine."""
+    import ray
+
+    from ancrage.scale.cluster import cluster
+
+    ray.init(num_cpus=processors, include_dashboard=False, log_to_driver=False)
+    audit(folder, cluster(load_checks), f"ray{processors}")
+    ray.shutdown()
 
 
 def page(folder: Path) -> None:
@@ -113,14 +122,30 @@ def page(folder: Path) -> None:
     write_html(read_report(RunView(find_run(run))), folder / "report.html")
 
 
+def show(folder: Path) -> None:
+    """What ``ancrage show`` reads: one answer of the run."""
+    view = RunView(find_run(next((folder / "runs1").iterdir())))
+    assert view.item("c000004").evaluations
+
+
+def query(folder: Path) -> None:
+    """Scores counted by mode, out of the journals."""
+    from ancrage.scale.query import connected
+
+    with connected([find_run(next((folder / "runs1").iterdir()))]) as runs:
+        assert list(runs.rows("select mode, count(*), sum(value) from scores group by mode"))
+
+
 def step(name: str, folder: Path) -> None:
     """One step in this process; prints what it cost."""
-    if name == STEPS[0]:
-        plain(folder)
-    elif name == STEPS[3]:
-        page(folder)
+    plain_steps = {"plain look-up": plain, "page": page, "show one answer": show, "query": query}
+    if name in plain_steps:
+        plain_steps[name](folder)
+    elif name in RAY:
+        audit_on_ray(folder, int(name.split()[-1]))
     else:
-        audit(folder, int(name.split()[1]))
+        workers = int(name.split()[1])
+        audit(folder, processes(workers), f"runs{workers}")
     for worker in multiprocessing.active_children():
         worker.join()  # what it used counts once it has ended
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -128,49 +153,39 @@ def step(name: str, folder: Path) -> None:
     print(json.dumps({"cpu": seconds, "memory": max(use.ru_maxrss for use in used) / 1024}))
 
 
-def measure(count: int) -> Iterator[str]:
+def measure(count: int, steps: Iterable[str]) -> Iterator[str]:
     """The rows of the table for ``count`` answers."""
     with tempfile.TemporaryDirectory() as name:
         folder, source = Path(name), study(10 * count)
         write_snapshot(folder / "snap", cases(count, source), {"s": source}.get, source="benchmark")
-        for each in STEPS:
+        for what in steps:
             began = time.perf_counter()
-            command = [sys.executable, "-m", "benchmarks.scale", "--step", each, str(folder)]
-            found = json.loads(subprocess.check_output(command))
+            command = [sys.executable, "-m", "benchmarks.scale", "--step", what, str(folder)]
+            said = subprocess.check_output(command, stderr=subprocess.DEVNULL, text=True)
+            found = json.loads(said.splitlines()[-1])
             wall = time.perf_counter() - began
-            what = each
-            if each == STEPS[3]:
-                what += f", {(folder / 'report.html').stat().st_size / 2**20:.1f} MB"
+            size = (folder / "report.html").stat().st_size / 2**20 if what == "page" else 0
             yield (
-                f"| {count:,} | {what} | {count / found['cpu']:,.0f} | {count / wall:,.0f} "
-                f"| {found['memory']:,.0f} |"
+                f"{count:7,}  {what + (f', {size:.1f} MB' if size else ''):18}"
+                f"{found['cpu']:11.1f}{count / found['cpu']:13,.0f}{wall:8.1f}"
+                f"{found['memory']:11,.0f}"
             )
 
 
 def main() -> None:
-    """Measure, print, and write the table into docs/performance.md."""
+    """Measure and print."""
     options = argparse.ArgumentParser()
     options.add_argument("answers", type=int, nargs="*")
+    options.add_argument("--ray", action="store_true")
     options.add_argument("--step", nargs=2)
     chosen = options.parse_args()
     if chosen.step:
         step(chosen.step[0], Path(chosen.step[1]))
         return
-    rows = [
-        "| answers | step | answers a processor second | answers a second | largest process, MB |",
-        "|---|---|---|---|---|",
-    ]
-    print("\n".join(rows))
-    load = os.getloadavg()[0]
+    print("answers  step              processor s  answers / s  wall s  largest MB")
     for count in chosen.answers or [5_000, 20_000]:
-        for row in measure(count):
+        for row in measure(count, (*STEPS, *RAY) if chosen.ray else STEPS):
             print(row, flush=True)
-            rows.append(row)
-    rows += ["", f"{os.cpu_count()} cores, load {load:.0f} from other work when it began."]
-    begin, end = "<!-- measured -->\n", "<!-- end -->"
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(begin)
-    after = rest.partition(end)[2]
-    PAGE.write_text(before + begin + "\n".join(rows) + "\n" + end + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RUNS = 15
+RUNS = 5
 
 
 def median(command: list[str]) -> float:
