@@ -153,11 +153,19 @@ def step(name: str, folder: Path) -> None:
     print(json.dumps({"cpu": seconds, "memory": max(use.ru_maxrss for use in used) / 1024}))
 
 
+def make(count: int, folder: Path) -> None:
+    """A snapshot of ``count`` answers."""
+    source = study(10 * count)
+    write_snapshot(folder / "snap", cases(count, source), {"s": source}.get, source="benchmark")
+
+
 def measure(count: int, steps: Iterable[str]) -> Iterator[str]:
     """The rows of the table for ``count`` answers."""
     with tempfile.TemporaryDirectory() as name:
-        folder, source = Path(name), study(10 * count)
-        write_snapshot(folder / "snap", cases(count, source), {"s": source}.get, source="benchmark")
+        folder = Path(name)
+        # In a process of its own: on Linux a child's peak memory begins with its parent's.
+        made = [sys.executable, "-m", "benchmarks.scale", "--make", str(count), name]
+        subprocess.run(made, check=True)
         for what in steps:
             began = time.perf_counter()
             command = [sys.executable, "-m", "benchmarks.scale", "--step", what, str(folder)]
@@ -178,7 +186,11 @@ def main() -> None:
     options.add_argument("answers", type=int, nargs="*")
     options.add_argument("--ray", action="store_true")
     options.add_argument("--step", nargs=2)
+    options.add_argument("--make", nargs=2)
     chosen = options.parse_args()
+    if chosen.make:
+        make(int(chosen.make[0]), Path(chosen.make[1]))
+        return
     if chosen.step:
         step(chosen.step[0], Path(chosen.step[1]))
         return
