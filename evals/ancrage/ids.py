@@ -35,10 +35,10 @@ class IdIndex:
         self._exact = set(ids)
         self._loose: dict[str, set[str]] = defaultdict(set)
         self._bare: dict[tuple[bool, str], set[str]] = defaultdict(set)
-        for each in self._exact:
-            self._loose[self._key(each)].add(each)
+        for known in self._exact:
+            self._loose[self._key(known)].add(known)
             if policy.ignore_prefix:
-                self._bare[_split(self._key(each))].add(each)
+                self._bare[_split(self._key(known))].add(known)
 
     def find(self, written: str) -> str | None:
         """The identifier meant by ``written``; None when there is none or it is ambiguous."""

@@ -103,10 +103,6 @@ def test_a_long_quote_is_not_capped() -> None:
     assert inner(f"« {words}»") == [words.strip()]
 
 
-def test_depth_counts_the_quotes_around() -> None:
-    assert [quote.depth for quote in extract_quotes("« a “b ‘c’ d” e » “f”")] == [0, 1, 2, 0]
-
-
 def test_a_block_quote_with_marks_of_its_own_counts_once() -> None:
     assert inner("> « Le produit est bien » [R-1, M-2]") == ["Le produit est bien"]
     assert inner("> [!NOTE]\n") == []

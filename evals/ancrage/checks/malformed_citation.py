@@ -25,9 +25,9 @@ def malformed_citation(subject: Subject) -> Iterator[Finding]:
             )
     told: set[int] = set()
     for quote in subject.citations.quotes:
-        if not quote.citations or any(each.fault or each.messages for each in quote.citations):
+        if not quote.citations or any(cited.fault or cited.messages for cited in quote.citations):
             continue
-        respondents = [pair for each in quote.citations for pair in each.pairs if pair.respondent]
+        respondents = [pair for cited in quote.citations for pair in cited.pairs if pair.respondent]
         first = quote.citations[0]
         if respondents and first.start not in told:
             told.add(first.start)

@@ -22,14 +22,14 @@ _UNSPACED = re.compile(
 )
 
 
-def speaks(text: str) -> bool:
+def has_content(text: str) -> bool:
     """Whether ``text`` says anything: a letter, a digit, a symbol such as an emoji."""
     return _SPOKEN.search(text) is not None or any(
         unicodedata.category(character).startswith("S") for character in text
     )
 
 
-def splits(text: str, at: int) -> bool:
+def cuts_word(text: str, at: int) -> bool:
     """Whether a cut before ``text[at]`` falls inside a word, a number or a character.
 
     ``content`` must not be quoted out of ``mécontent``, ``payé`` out of ``non-payé``, ``12`` out
@@ -126,6 +126,6 @@ def _groups(text: str, end: int, start: int) -> bool:
 def find_whole(needle: str, text: str, start: int = 0) -> int:
     """The first place from ``start`` where ``needle`` stands without being cut out, or -1."""
     at = text.find(needle, start)
-    while at >= 0 and (splits(text, at) or splits(text, at + len(needle))):
+    while at >= 0 and (cuts_word(text, at) or cuts_word(text, at + len(needle))):
         at = text.find(needle, at + 1)
     return at

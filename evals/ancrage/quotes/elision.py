@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-from ancrage.quotes.boundary import find_whole, speaks
+from ancrage.quotes.boundary import find_whole, has_content
 from ancrage.quotes.negation import negations
 from ancrage.quotes.normalise import canonical
 
@@ -74,7 +74,7 @@ def read_elisions(quote: str, *, loose: bool = False, bare: bool = True) -> Elid
     fragments, kept, spoken = list[str](), list[str | None](), list[int]()
     for position, piece in enumerate(pieces):
         fragment = _fragment(piece)
-        if not speaks(fragment):
+        if not has_content(fragment):
             continue
         if spoken:
             between = gaps[spoken[-1] : position]

@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ancrage.quotes import language
-from ancrage.quotes.boundary import find_whole, speaks
+from ancrage.quotes.boundary import find_whole, has_content
 from ancrage.quotes.diagnose import (
     Closest,
     closest,
     describe,
-    joined_parts,
-    lookup_in,
-    shares_a_run,
     tokenise,
 )
 from ancrage.quotes.distortion import Distortion, distortion, marked_distortion
@@ -25,6 +22,7 @@ from ancrage.quotes.elision import (
     read_elisions,
 )
 from ancrage.quotes.normalise import canonical
+from ancrage.quotes.seams import joined_parts, lookup_in, shares_a_run
 from ancrage.quotes.verdict import HOLDERS, PASSED, QuoteVerdict, absent, found_elsewhere
 from ancrage.quotes.verify import (
     Match,
@@ -106,7 +104,7 @@ class QuoteIndex:
         found: Match | None = None
         holder = ""
         needle: Needle | None = None
-        for source_id in source_ids if speaks(quote) else ():
+        for source_id in source_ids if has_content(quote) else ():
             if source_id not in self._texts:
                 continue
             source = self._source(source_id)
@@ -182,7 +180,7 @@ class QuoteIndex:
 
     def holder(self, quote: str) -> str | None:
         """The first text that has ``quote`` verbatim, or None."""
-        holders = self._holders(needle_of(quote), exclude={}) if speaks(quote) else ()
+        holders = self._holders(needle_of(quote), exclude={}) if has_content(quote) else ()
         return holders[0][0] if holders else None
 
     def _placed(self, found: Distortion, source: SourceText) -> Distortion:
@@ -190,11 +188,11 @@ class QuoteIndex:
         return found._replace(start=start, end=end)
 
     def _diagnose(self, quote: str, source_ids: Sequence[str]) -> QuoteVerdict:
-        if not speaks(quote):
+        if not has_content(quote):
             return absent("The quote is empty.")
         needle = needle_of(quote)
         cited = {i: self._source(i) for i in source_ids if i in self._texts}
-        texts = {i: source.canonical for i, source in cited.items() if speaks(source.text)}
+        texts = {i: source.canonical for i, source in cited.items() if has_content(source.text)}
         holders = self._holders(needle, exclude=cited)
         elsewhere = found_elsewhere(holders, bool(cited))
         if elsewhere and len(words(needle.canonical)) >= _ENOUGH_WORDS:

@@ -8,7 +8,7 @@ from html import unescape
 from typing import NamedTuple
 
 from ancrage.quotes import language
-from ancrage.quotes.boundary import find_whole, speaks
+from ancrage.quotes.boundary import find_whole, has_content
 from ancrage.quotes.elision import (
     FINAL_PUNCTUATION,
     Elided,
@@ -118,8 +118,8 @@ class Needle:
         self.text = text
 
     @cached_property
-    def speaks(self) -> bool:
-        return speaks(self.text)
+    def has_content(self) -> bool:
+        return has_content(self.text)
 
     @cached_property
     def canonical(self) -> str:
@@ -136,7 +136,7 @@ class Needle:
         for reading in self.typographic:
             shorter = reading.rstrip(FINAL_PUNCTUATION)
             readings += initial_variants(reading)[1:]
-            if shorter != reading and speaks(shorter):
+            if shorter != reading and has_content(shorter):
                 readings += initial_variants(shorter)
         return tuple(dict.fromkeys(readings))
 
@@ -169,14 +169,13 @@ def exact(quote: str, text: str) -> Match | None:
     start = find_whole(quote, text)
     if start < 0:
         return None
-    return Match(
-        start, start + len(quote), QuoteTier.EXACT, outside(text, start, start + len(quote))
-    )
+    end = start + len(quote)
+    return Match(start, end, QuoteTier.EXACT, negation_warnings(text, start, end))
 
 
 def find(needle: Needle, source: SourceText) -> Match | None:
     """The best match of a quote in one text, T0 to T3, or None."""
-    if not needle.speaks:
+    if not needle.has_content:
         return None
     if found := exact(needle.text, source.text):
         return found
@@ -186,16 +185,16 @@ def find(needle: Needle, source: SourceText) -> Match | None:
             start = find_whole(reading, text)
             if start >= 0:
                 end = start + len(reading)
-                return source.match(start, end, tier, outside(text, start, end))
+                return source.match(start, end, tier, negation_warnings(text, start, end))
     for elided in needle.elided:
         if cut := locate(elided, text):
-            warnings = cut.warnings + outside(text, cut.start, cut.end)
+            warnings = cut.warnings + negation_warnings(text, cut.start, cut.end)
             return source.match(cut.start, cut.end, QuoteTier.ELIDED, warnings)
     for reading in needle.without_case_brackets:
         start = find_whole(reading, text)
         if start >= 0:
             end = start + len(reading)
-            return source.match(start, end, QuoteTier.ELIDED, outside(text, start, end))
+            return source.match(start, end, QuoteTier.ELIDED, negation_warnings(text, start, end))
     return None
 
 
@@ -212,7 +211,7 @@ def find_passage(passage: str, text: str) -> Match | None:
     return find(needle_of(passage), SourceText(text))
 
 
-def outside(text: str, start: int, end: int) -> tuple[str, ...]:
+def negation_warnings(text: str, start: int, end: int) -> tuple[str, ...]:
     """A warning where ``text[start:end]`` leaves a negation just outside itself."""
     word = left_outside(text, start, end)
     return (f"The quote stops short of the negation “{word}”.",) if word else ()

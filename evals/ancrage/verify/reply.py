@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, JsonValue, WithJsonSchema, create_model
 from pydantic.functional_validators import AfterValidator
 
 from ancrage.claims.terms import terms
-from ancrage.quotes.verify import outside
+from ancrage.quotes.verify import negation_warnings
 from ancrage.verify.context import locate
 from ancrage.verify.model import ContextItem, Evidence, Opinion, Verdict
 
@@ -171,7 +171,7 @@ def _fault(found: Evidence, context: Sequence[ContextItem], word: Verdict) -> st
     about = terms(text)
     if not (about.entities or about.openers or about.words or re.search(r"\d", text)):
         return "says nothing"
-    if word is Verdict.SUPPORTED and outside(
+    if word is Verdict.SUPPORTED and negation_warnings(
         context[found.item].text, found.passage.start, found.passage.end
     ):
         return "leaves out the negation beside it"
