@@ -13,7 +13,7 @@ from ancrage.domain import FailureMode, OutputState
 from ancrage.errors import ExitCode, UsageError
 from ancrage.langfuse.configs import make_queue
 from ancrage.langfuse.connection import LangfuseError
-from ancrage.langfuse.delivery import Courier
+from ancrage.langfuse.delivery import Sender
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.push import push
 from ancrage.langfuse.receipt import Receipt, load_receipt, write_receipt
@@ -295,9 +295,9 @@ async def test_scores_too_large_for_one_request_are_split(
         for n in range(20)
     ]
     impossible = big[0].model_copy(update={"id": "huge", "comment": "é" * 600_000})
-    courier = Courier(link())
-    courier.scores([*big, impossible])
-    delivery = courier.delivery
+    sender = Sender(link())
+    sender.scores([*big, impossible])
+    delivery = sender.delivery
     assert delivery.accepted == 20
     assert list(delivery.rejected) == ["huge"]
     assert server.count("POST", "/scores") < 20

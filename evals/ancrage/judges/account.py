@@ -99,9 +99,9 @@ def current_accounts(view: RunView) -> Iterator[Account]:
     homes = {home.path: home for info, home in view.evaluators.values() if is_judge(info)}
     shown = {(name, home.path) for name, (_, home) in view.evaluators.items()}
     for path in sorted(homes):
-        for each in accounts(view.folder, homes[path]):
-            if (each.judge, path) in shown:
-                yield each
+        for found_account in accounts(view.folder, homes[path]):
+            if (found_account.judge, path) in shown:
+                yield found_account
 
 
 class _Tally:

@@ -94,7 +94,7 @@ def single(judges: Sequence[Definition]) -> Definition:
     return Definition(
         name=SINGLE,
         task=" ".join(judge.task for judge in judges),
-        context=tuple(dict.fromkeys(each for judge in judges for each in judge.context)),
+        context=tuple(dict.fromkeys(part for judge in judges for part in judge.context)),
         tier=judges[0].tier,
         modes=tuple(mode for judge in judges for mode in judge.modes),
     )

@@ -281,6 +281,26 @@ class Connection:
         self.http.close()
 
 
+def batches(
+    rows: Iterable[A],
+    most: int,
+    most_bytes: float = math.inf,
+    size_of: Callable[[A], int] = lambda _: 0,
+) -> Iterator[list[A]]:
+    """``rows`` in groups of at most ``most`` rows and, unless one alone is larger, bytes."""
+    batch: list[A] = []
+    size = 0
+    for row in rows:
+        length = size_of(row) + 1
+        if batch and (len(batch) >= most or size + length > most_bytes):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += length
+    if batch:
+        yield batch
+
+
 @cache
 def _trusted() -> SSLContext:
     """The authorities, read once: some 30 ms."""

@@ -3,14 +3,14 @@
 import gzip
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
-from ancrage.langfuse.connection import LISTED_SCORES, SDK, Connection, LangfuseError
+from ancrage.langfuse.connection import LISTED_SCORES, SDK, Connection, LangfuseError, batches
 from ancrage.langfuse.scores import ScoreBody
 
 BATCH = 64
@@ -40,7 +40,7 @@ class Delivery:
     """Why delivery ended early, when it did."""
 
 
-class Courier:
+class Sender:
     """Sends to one project; ``delivery`` says of everything what became of it.
 
     Nothing is doubled by sending it again: ids and times are fixed. A request for scores that is
@@ -60,11 +60,11 @@ class Courier:
         Args:
             total: how many there are, where it is known; to tell the time left.
         """
-        batches = _batches(
+        groups = batches(
             scores, 1 if self._single else BATCH, BATCH_BYTES, lambda score: len(score.json_bytes)
         )
         start, told = time.monotonic(), not self._single
-        for _ in self.connection.each(self._scores, batches):
+        for _ in self.connection.each(self._scores, groups):
             if not told and self.delivery.accepted >= RATE_AFTER:
                 told = True
                 rate = self.delivery.accepted / (time.monotonic() - start)
@@ -76,8 +76,8 @@ class Courier:
 
     def spans(self, spans: Iterable[Span]) -> None:
         """Send spans, several batches at once; never raises."""
-        batches = _batches(spans, SPANS, SPANS_BYTES, lambda span: span.ByteSize())
-        for _ in self.connection.each(self._spans, batches):
+        groups = batches(spans, SPANS, SPANS_BYTES, lambda span: span.ByteSize())
+        for _ in self.connection.each(self._spans, groups):
             pass
 
     def _spans(self, batch: list[Span]) -> None:
@@ -113,12 +113,10 @@ class Courier:
             return
         if not answer.get("rejected"):
             self._count(accepted=len(batch))
-        elif len(batch) > 1:
+        else:
             # The answer does not say which: each alone tells.
             for score in batch:
                 self._again(score)
-        else:
-            self._again(batch[0])
 
     def _failed(self, batch: list[ScoreBody], error: LangfuseError) -> None:
         if error.status == 413 and len(batch) > 1:
@@ -174,19 +172,3 @@ class Courier:
 def _halves(batch: Sequence[T]) -> tuple[list[T], list[T]]:
     half = len(batch) // 2
     return list(batch[:half]), list(batch[half:])
-
-
-def _batches(
-    rows: Iterable[T], most: int, most_bytes: int, size_of: Callable[[T], int]
-) -> Iterator[list[T]]:
-    batch: list[T] = []
-    size = 0
-    for row in rows:
-        length = size_of(row) + 1
-        if batch and (len(batch) >= most or size + length > most_bytes):
-            yield batch
-            batch, size = [], 0
-        batch.append(row)
-        size += length
-    if batch:
-        yield batch

@@ -28,6 +28,7 @@ from ancrage.domain import (
     Usage,
 )
 from ancrage.errors import UsageError, describe
+from ancrage.langfuse.connection import batches
 from ancrage.langfuse.shapes import asked, text_of, value_of
 
 KEY = "ancrage"
@@ -280,9 +281,9 @@ def _foreign(item: DatasetItem) -> Case:
 def study_items(study: Study, dataset: str) -> Iterator[Item]:
     """A study in parts, each small enough for any server."""
     digest = hashlib.sha256(_canonical(study.model_dump(mode="json"))).hexdigest()
-    parts = list(_parts(study.messages))
+    parts = list(batches(study.messages, len(study.messages), STUDY_PART, _bytes_of)) or [[]]
     for number, messages in enumerate(parts):
-        part = study.model_copy(update={"messages": messages})
+        part = study.model_copy(update={"messages": tuple(messages)})
         name = f"{study.id}:{number}"
         yield Item(
             id=item_id(dataset, name),
@@ -323,17 +324,8 @@ def to_studies(items: Iterable[DatasetItem]) -> dict[str, Study]:
     return found
 
 
-def _parts(messages: tuple[Message, ...]) -> Iterator[tuple[Message, ...]]:
-    part: list[Message] = []
-    size = 0
-    for message in messages:
-        length = len(message.model_dump_json().encode())
-        if part and size + length > STUDY_PART:
-            yield tuple(part)
-            part, size = [], 0
-        part.append(message)
-        size += length
-    yield tuple(part)
+def _bytes_of(message: Message) -> int:
+    return len(message.model_dump_json().encode())
 
 
 def _dump(model: Frozen) -> dict[str, JsonValue]:

@@ -14,17 +14,12 @@ from ancrage.domain import Run
 from ancrage.errors import UsageError
 from ancrage.langfuse.connection import Connection, LangfuseError
 from ancrage.langfuse.dataset import Dataset, find_dataset, read_dataset
-from ancrage.langfuse.delivery import Courier, Delivery
+from ancrage.langfuse.delivery import Delivery, Sender
 from ancrage.langfuse.publication import Only, Publication
-from ancrage.langfuse.readback import Expected, Missing, Say, Seen, Sent, Stored, compare, read_back
+from ancrage.langfuse.readback import Expected, Missing, Say, Seen, Stored, compare, read_back
 from ancrage.langfuse.reads import experiments
 from ancrage.langfuse.receipt import Receipt, published_target, write_receipt
-from ancrage.langfuse.scores import (
-    Note,
-    ScoreBody,
-    score_id,
-    unscored,
-)
+from ancrage.langfuse.scores import Note, ScoreBody, score_id, unscored
 from ancrage.langfuse.target import ENVIRONMENT, KEY, Target, experiment_id
 from ancrage.program import called
 from ancrage.runs import RunFolder, RunView
@@ -90,19 +85,19 @@ def publish(
         expected = whole.expected(also)
         seen, missing = read_back(connection, expected, deadline=0.0)
     superseded = list(_superseded(whole, expected, seen, force=force))
-    courier = Courier(connection, say)
-    delivery = courier.delivery
+    sender = Sender(connection, say)
+    delivery = sender.delivery
     wanted = {*missing.items, *missing.levels, *missing.versions}
     if wanted:
         say(f"sending {len(wanted):,} items")
         chosen = (item for item in whole.items(also) if whole.item_id(item) in wanted)
-        courier.spans(span for item in chosen for span in whole.spans(item))
-    todo = {n for n, sent in expected.scores.items() if _differs(seen.scores.get(n), sent)}
+        sender.spans(span for item in chosen for span in whole.spans(item))
+    todo = {n for n, sent in expected.scores.items() if not seen.holds(n, sent)}
     if todo or superseded:
         say(f"sending {len(todo) + len(superseded):,} scores")
         bodies = (body for body in _bodies(whole, also) if body.id in todo)
-        courier.scores(bodies, len(todo))
-        courier.scores(superseded)
+        sender.scores(bodies, len(todo))
+        sender.scores(superseded)
     if wanted or delivery.accepted:
         awaited = {n: s for n, s in expected.scores.items() if n not in delivery.rejected}
         asked = replace(expected, scores=awaited)
@@ -116,10 +111,6 @@ def publish(
     receipt = _receipt(whole, expected, missing, delivery, before, len(wanted), server.version)
     write_receipt(folder, receipt)
     return receipt
-
-
-def _differs(stored: Stored | None, sent: Sent) -> bool:
-    return stored is None or stored.content != sent.content
 
 
 def _bodies(whole: Publication, also: frozenset[str]) -> Iterator[ScoreBody]:
@@ -142,7 +133,8 @@ def _superseded(
         for name, stored in seen.scores.items()
         if (sent := expected.scores.get(name))
         and stored.note
-        and _knows_less(sent.note, stored.note)
+        and sent.note
+        and sent.note.poorer_than(stored.note)
     ]
     gone: list[tuple[str, Stored, Note]] = []
     for name, stored in seen.scores.items():
@@ -180,10 +172,6 @@ def _superseded(
             ).content
         ):
             yield body
-
-
-def _knows_less(ours: Note | None, theirs: Note) -> bool:
-    return ours is not None and ours.poorer_than(theirs)
 
 
 def _receipt(
@@ -265,8 +253,10 @@ def resolve(
     return new_target(connection, found, run.id), found
 
 
-def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Target:
-    """The experiment of that name on that version of a dataset."""
+def new_target(
+    connection: Connection, dataset: Dataset, run_name: str, known_id: str | None = None
+) -> Target:
+    """The experiment of that name (and id, where it is there already) on a dataset's version."""
     server = connection.server
     return Target(
         base_url=connection.credentials.base_url,
@@ -274,7 +264,7 @@ def new_target(connection: Connection, dataset: Dataset, run_name: str) -> Targe
         dataset=dataset.name,
         dataset_id=dataset.id,
         version=dataset.version,
-        experiment_id=experiment_id(server.project_id, dataset.id, run_name),
+        experiment_id=known_id or experiment_id(server.project_id, dataset.id, run_name),
         run_name=run_name,
     )
 

@@ -37,6 +37,7 @@ from ancrage.langfuse.dataset import (
     local_snapshot,
     read_dataset,
 )
+from ancrage.langfuse.publish import new_target
 from ancrage.langfuse.reads import (
     BEGINNING,
     Experiment,
@@ -58,7 +59,7 @@ from ancrage.langfuse.scores import (
     record_of,
 )
 from ancrage.langfuse.shapes import at, text_of, value_of
-from ancrage.langfuse.target import KEY, Target
+from ancrage.langfuse.target import KEY
 from ancrage.runs import RUNS, RunFolder, create_run
 from ancrage.runs.loop import close_run, close_scoring
 from ancrage.snapshot import Snapshot
@@ -157,7 +158,7 @@ def _create(
     root: Path,
 ) -> RunFolder:
     """The run's folder and its manifest: the published one, but for where things lie."""
-    target: dict[str, JsonValue] = _target(connection, dataset, experiment).model_dump(mode="json")
+    target = new_target(connection, dataset, experiment.name, experiment.id)
     name = record.run.id if record else experiment.name
     folder = create_run(
         snapshot,
@@ -172,7 +173,9 @@ def _create(
         made = made.model_copy(
             update={"name": experiment.name, "created": experiment.start_time, "versions": {}}
         )
-    folder.save(made.model_copy(update={"details": {**made.details, KEY: target}}))
+    folder.save(
+        made.model_copy(update={"details": {**made.details, KEY: target.model_dump(mode="json")}})
+    )
     return folder
 
 
@@ -248,18 +251,6 @@ def _dataset(
             f"run {experiment.name!r} is on no dataset of this project; give --dataset"
         )
     return read_dataset(connection, name, version)
-
-
-def _target(connection: Connection, dataset: Dataset, experiment: Experiment) -> Target:
-    return Target(
-        base_url=connection.credentials.base_url,
-        project_id=connection.server.project_id,
-        dataset=dataset.name,
-        dataset_id=dataset.id,
-        version=dataset.version,
-        experiment_id=experiment.id,
-        run_name=experiment.name,
-    )
 
 
 def _run_record(rows: Iterable[ScoreRow]) -> RunRecord | None:

@@ -118,6 +118,11 @@ class Seen:
         """Note scores."""
         self.scores |= {row.id: Stored.of(row) for row in rows}
 
+    def holds(self, score_id: str, sent: Sent) -> bool:
+        """Whether the score is stored as it was sent."""
+        stored = self.scores.get(score_id)
+        return stored is not None and stored.content == sent.content
+
 
 def read_back(
     connection: Connection,
@@ -169,18 +174,13 @@ def _look(connection: Connection, expected: Expected, seen: Seen, *, whole: bool
             connection, expected.target.experiment_id, _since(expected), FIELDS
         ):
             seen.items.setdefault(item.experiment_item_id, []).append(item)
-    wanted = [sent for name, sent in expected.scores.items() if not _is_there(seen, name, sent)]
+    wanted = [sent for name, sent in expected.scores.items() if not seen.holds(name, sent)]
     traces = {sent.trace_id for sent in wanted if sent.trace_id}
     if whole:
         traces |= {place.trace_id for place in expected.places.values()}
     seen.add(scores_of_traces(connection, sorted(traces)))
     if whole or any(sent.trace_id is None for sent in wanted):
         seen.add(scores(connection, experimentId=expected.target.experiment_id))
-
-
-def _is_there(seen: Seen, name: str, sent: Sent) -> bool:
-    stored = seen.scores.get(name)
-    return stored is not None and stored.content == sent.content
 
 
 def compare(seen: Seen, expected: Expected) -> Missing:
@@ -204,9 +204,7 @@ def compare(seen: Seen, expected: Expected) -> Missing:
             for item in items
         ):
             foreign.append(name)
-    different = [
-        sent.label for name, sent in expected.scores.items() if not _is_there(seen, name, sent)
-    ]
+    different = [sent.label for name, sent in expected.scores.items() if not seen.holds(name, sent)]
     return Missing(
         items=tuple(absent),
         levels=tuple(levels),

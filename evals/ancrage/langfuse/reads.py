@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from ancrage.langfuse.connection import Connection, LangfuseError
+from ancrage.langfuse.connection import Connection, LangfuseError, batches
 
 PAGE = 100
 """The most rows that the API gives at once."""
@@ -180,23 +180,11 @@ def scores_of_traces(
 ) -> Iterator[ScoreRow]:
     """Every score on these traces and what lies in them, several requests at once."""
 
-    def read(batch: tuple[str, ...]) -> list[ScoreRow]:
+    def read(batch: list[str]) -> list[ScoreRow]:
         return list(scores(connection, traceId=",".join(batch), **where))
 
-    for _, rows in connection.each(read, batched(traces, TRACES)):
+    for _, rows in connection.each(read, batches(traces, TRACES)):
         yield from rows
-
-
-def batched(rows: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
-    """``rows`` in groups of ``size``."""
-    group: list[str] = []
-    for row in rows:
-        group.append(row)
-        if len(group) == size:
-            yield tuple(group)
-            group = []
-    if group:
-        yield tuple(group)
 
 
 def _written(moment: datetime) -> str:

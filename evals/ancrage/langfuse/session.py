@@ -16,7 +16,7 @@ from ancrage.domain import Case, JsonValue, Output, Scored
 from ancrage.errors import AncrageError, UsageError
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.dataset import Dataset, local_snapshot, read_dataset
-from ancrage.langfuse.delivery import Courier
+from ancrage.langfuse.delivery import Sender
 from ancrage.langfuse.publication import Only, Publication, fails
 from ancrage.langfuse.publish import made_as, new_target, publish
 from ancrage.langfuse.readback import Say
@@ -119,9 +119,9 @@ class Follower:
                 self._whole = False  # ``finish`` sends it.
 
     def _work(self) -> None:
-        publication, courier = None, Courier(self.session.connection)
+        publication, sender = None, Sender(self.session.connection)
         for batch in iter(self._batch, []):
-            if courier.delivery.stopped:
+            if sender.delivery.stopped:
                 continue  # Langfuse is away; the queue is emptied all the same.
             try:
                 publication = publication or Publication(
@@ -132,13 +132,13 @@ class Follower:
                     self.only,
                 )
                 known = [i for i in batch if i.case.id in self.session.dataset.by_case]
-                courier.spans(span for item in known for span in publication.spans(item))
-                courier.scores(body for item in known for body in publication.scores(item))
+                sender.spans(span for item in known for span in publication.spans(item))
+                sender.scores(body for item in known for body in publication.scores(item))
             except AncrageError as error:
-                courier.delivery.stopped = str(error)
-            self._whole &= not (courier.delivery.stopped or courier.delivery.rejected)
-            if courier.delivery.stopped:
-                self._say(f"the run goes on without Langfuse: {courier.delivery.stopped}")
+                sender.delivery.stopped = str(error)
+            self._whole &= not (sender.delivery.stopped or sender.delivery.rejected)
+            if sender.delivery.stopped:
+                self._say(f"the run goes on without Langfuse: {sender.delivery.stopped}")
 
     def _batch(self) -> list[Item]:
         """What waits, up to so many; empty at the end."""

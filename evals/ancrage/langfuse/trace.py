@@ -64,7 +64,9 @@ class Trace:
     @property
     def generations(self) -> list[ObservationV2]:
         """The calls of models."""
-        return [each for each in self.observations if each.type == "GENERATION"]
+        return [
+            observation for observation in self.observations if observation.type == "GENERATION"
+        ]
 
     @property
     def error(self) -> str | None:
@@ -106,11 +108,11 @@ def to_row(trace: Trace) -> Row:
         "root": root.model_dump(mode="json", by_alias=True),
         "observations": [
             {
-                **each.model_dump(mode="json", by_alias=True),
-                "input": value_of(each.input),
-                "output": value_of(each.output),
+                **observation.model_dump(mode="json", by_alias=True),
+                "input": value_of(observation.input),
+                "output": value_of(observation.output),
             }
-            for each in trace.observations
+            for observation in trace.observations
         ],
     }
 

@@ -9,7 +9,7 @@ from ancrage.domain import Frozen, OutputState
 from ancrage.files import save_model
 from ancrage.langfuse.configs import ANCHORED_MODE, score_configs
 from ancrage.langfuse.connection import Connection, LangfuseError
-from ancrage.langfuse.delivery import Courier
+from ancrage.langfuse.delivery import Sender
 from ancrage.langfuse.readback import Stored
 from ancrage.langfuse.reads import BEGINNING, scores_of_traces
 from ancrage.langfuse.scores import ItemRecord, ItemScores, ScoreBody, ScoredBy
@@ -78,12 +78,12 @@ def score_traces(
         }
 
     todo = absent()
-    courier = Courier(connection, say)
+    sender = Sender(connection, say)
     if todo:
         say(f"sending {len(todo):,} scores to {len(traces):,} traces")
         bodies = (body for body in _scores(view, builder, dict(known)) if body.id in todo)
-        courier.scores(bodies, len(todo))
-    delivery = courier.delivery
+        sender.scores(bodies, len(todo))
+    delivery = sender.delivery
     end = time.monotonic() + (0.0 if delivery.stopped else connection.settings.deadline)
     try:
         while todo and (left := absent() - delivery.rejected.keys()):

@@ -96,8 +96,8 @@ class Budget:
         if expected.output_tokens is None and self._under_way:
             # Calls at once could all be long: the first answer tells how long they are.
             return "nothing tells how long an answer is"
-        tokens = self.spent_tokens + sum(each.tokens for each in self._under_way)
-        cost = self.spent_cost + sum(each.cost for each in self._under_way)
+        tokens = self.spent_tokens + sum(reservation.tokens for reservation in self._under_way)
+        cost = self.spent_cost + sum(reservation.cost for reservation in self._under_way)
         if self.tokens is not None and tokens + expected.tokens > self.tokens:
             return f"one more call could exceed the budget of {self.tokens} tokens"
         if self.cost is not None and cost + expected.cost > self.cost:
@@ -108,17 +108,14 @@ class Budget:
         """Replace a reservation by what the call used: nothing, if it was not answered."""
         with self._lock:
             self._under_way.remove(expected)
-            self._count(used)
+            self.spent_tokens += (used.input_tokens or 0) + (used.output_tokens or 0)
+            self.spent_cost += used.cost or 0.0
+            self._longest = max(self._longest, used.output_tokens or 0)
             waiting, self._waiting = self._waiting, []
         for settled in waiting:
             # Judges may run in another thread's loop than the assistant whose budget they share.
             if not settled.get_loop().is_closed():
                 settled.get_loop().call_soon_threadsafe(_wake, settled)
-
-    def _count(self, used: Usage) -> None:
-        self.spent_tokens += (used.input_tokens or 0) + (used.output_tokens or 0)
-        self._longest = max(self._longest, used.output_tokens or 0)
-        self.spent_cost += used.cost or 0.0
 
     def lose(self, expected: Reservation) -> None:
         """Count a try that brought no answer and may be billed all the same."""

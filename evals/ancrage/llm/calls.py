@@ -112,7 +112,9 @@ class Calls:
         }
         coped = [m.completion for m in self.made if m.completion.state != OutputState.OK]
         if coped:
-            found["calls_without_answer"] = [f"{each.state}: {each.reason}" for each in coped]
+            found["calls_without_answer"] = [
+                f"{unanswered.state}: {unanswered.reason}" for unanswered in coped
+            ]
         thoughts = [made.completion.thoughts for made in self.made if made.completion.thoughts]
         if thoughts:
             found["thoughts"] = list(thoughts)

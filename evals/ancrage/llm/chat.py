@@ -6,7 +6,7 @@ from typing import Any
 from ancrage.domain import OutputState, Usage
 from ancrage.llm.failures import BrokenReply
 from ancrage.llm.replies import call_of, count, parts_of, split_thoughts
-from ancrage.llm.request import Completion, FunctionCall, Request, with_extra
+from ancrage.llm.request import Completion, Request, with_extra
 from ancrage.llm.tiers import Tier
 
 PATH = "/chat/completions"
@@ -172,6 +172,3 @@ def _usage(usage: Any) -> Usage:
         output_tokens=count(usage.get("completion_tokens")),
         reasoning_tokens=count(completion.get("reasoning_tokens")) or 0,
     )
-
-
-__all__ = ["PATH", "FunctionCall", "body", "gather", "output_limit", "read", "restate"]

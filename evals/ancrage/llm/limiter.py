@@ -25,7 +25,7 @@ class Limiter:
     def __init__(self, ceiling: int) -> None:
         self.ceiling = ceiling
         self.limit = float(ceiling)
-        self.in_flight = 0
+        self.under_way = 0
         self.held = 0
         """Calls waiting for a place."""
         self._resume = 0.0
@@ -46,7 +46,7 @@ class Limiter:
         try:
             yield time.monotonic()
         finally:
-            self.in_flight -= 1
+            self.under_way -= 1
             async with self._changed:
                 self._changed.notify_all()
 
@@ -56,13 +56,13 @@ class Limiter:
                 pause = self._resume - time.monotonic()
                 if pause > patience:
                     raise TooLongError(pause)
-                if pause <= 0 and self.in_flight < max(1, int(self.limit)):
+                if pause <= 0 and self.under_way < max(1, int(self.limit)):
                     break
                 try:
                     await asyncio.wait_for(self._changed.wait(), pause if pause > 0 else None)
                 except TimeoutError:
                     continue
-            self.in_flight += 1
+            self.under_way += 1
 
     def refused(self, since: float, retry_after: float) -> None:
         """A call begun at ``since`` met a 429 that asks to wait ``retry_after`` seconds."""

@@ -52,7 +52,7 @@ class Models:
         """The client of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._open:
-            for closed in [each for each in self._open if each.is_closed()]:
+            for closed in [other_loop for other_loop in self._open if other_loop.is_closed()]:
                 del self._open[closed]
             self._open[loop] = LLM.configured(
                 self.config,

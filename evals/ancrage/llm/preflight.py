@@ -92,7 +92,7 @@ async def preflight(
 
     found = await asyncio.gather(*(check(tier) for tier in ways(tiers)))
     _write(table, known)
-    return [each for each in found if each]
+    return [answered for answered in found if answered]
 
 
 def require_reachable(tiers: Iterable[Tier]) -> None:

@@ -189,10 +189,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _plain(block: str) -> Any:
-    return json.loads(block, strict=False)
-
-
 def _mended(block: str) -> Any:
     from json_repair import loads
 
@@ -221,7 +217,7 @@ def _blocks(text: str) -> tuple[list[str], bool]:
         if end is not None:
             blocks.append(text[start:end])
             try:
-                _plain(text[start:end])
+                json.loads(text[start:end], strict=False)
             except (ValueError, RecursionError):
                 false_starts += 1
             else:

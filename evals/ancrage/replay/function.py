@@ -62,14 +62,16 @@ class FunctionAssistant:
         self._function = function
         self._prompt = prompt
         parameters = inspect.signature(function).parameters
-        self._takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+        self._takes_all = any(
+            parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
+        )
         self._takes = set(parameters)
         unknown = [
-            each.name
-            for each in parameters.values()
-            if each.default is each.empty
-            and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
-            and (each.name not in ARGUMENTS or each.kind is each.POSITIONAL_ONLY)
+            parameter.name
+            for parameter in parameters.values()
+            if parameter.default is parameter.empty
+            and parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+            and (parameter.name not in ARGUMENTS or parameter.kind is parameter.POSITIONAL_ONLY)
         ]
         if unknown:
             raise UsageError(

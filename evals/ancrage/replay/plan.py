@@ -104,7 +104,7 @@ class Plan(Frozen):
     @property
     def overridden(self) -> int:
         """Cases sent with other parameters than production's."""
-        return sum(each.cases for each in self.parameters if each.production is not None)
+        return sum(entry.cases for entry in self.parameters if entry.production is not None)
 
     def same_as(self, other: "Plan") -> str | None:
         """None when both send the same; else what differs."""
@@ -226,7 +226,7 @@ def make_plan(
     if failure and counts["failed"] == counts["cases"]:
         raise UsageError(f"{failure} (nor any other case's)")
     tools = _json([tool.model_dump(mode="json") for tool in assistant.tools])
-    kept = sorted(diffs.values(), key=lambda each: -each.cases)
+    kept = sorted(diffs.values(), key=lambda entry: -entry.cases)
     return Plan(
         assistant=assistant.name,
         cases=counts["cases"],
