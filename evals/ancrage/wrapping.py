@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import unescape
 
 Span = tuple[int, int]
 
@@ -157,6 +158,8 @@ def unwrap(answer: str) -> Unwrapped:
     text, places = _opened(answer)
     for found in (_hidden, _sources, _openings, _closings):
         text, places = _without(text, places, found(text))
+    if "&" in text:
+        text, places = _unescaped(text, places)
     if not re.search(r"\w", text):
         return Unwrapped(answer, tuple(range(len(answer))))
     return Unwrapped(text, tuple(places))
@@ -209,6 +212,19 @@ def _decoded(text: str, start: int, end: int) -> tuple[str, list[int]]:
         shown.append(json.loads(f'"{match.group()}"') if escaped else match.group())
         places.append(match.start())
     return "".join(shown), places
+
+
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});|.", re.DOTALL)
+
+
+def _unescaped(text: str, places: list[int]) -> tuple[str, list[int]]:
+    """``text`` with its HTML entities as the characters they stand for."""
+    shown, kept = [], []
+    for match in _ENTITY.finditer(text):
+        written = unescape(match.group())
+        shown.append(written)
+        kept += [places[match.start()]] * len(written)
+    return "".join(shown), kept
 
 
 def _without(text: str, places: list[int], spans: Iterable[Span]) -> tuple[str, list[int]]:

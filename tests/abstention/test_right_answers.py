@@ -9,6 +9,7 @@ import pytest
 from ancrage.abstention.expected import gives_expected
 from ancrage.abstention.support import Cause, judge
 from ancrage.abstention.verifier import Checked
+from ancrage.wrapping import bare
 from tests.abstention.sense_cases import CASES
 
 Q = "What is it?"
@@ -139,3 +140,23 @@ def test_a_verifier_never_overrules_figures() -> None:
     verifier = _Scripted("supported")
     verdict = asyncio.run(judge("40 euros", "How much?", "30 euros", "", verifier))
     assert (verdict.right, verifier.asked) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("25 June 2757", "25 June 1961"),
+        ("33 November 1889", "14 November 1889"),
+        ("Oui, depuis le 38 mai 2018.", "Oui, depuis le 25 mai 2018."),
+    ],
+)
+def test_a_date_that_cannot_be_is_no_right_one(answer: str, expected: str) -> None:
+    assert gives_expected(answer, expected, "When?").holds is False
+    assert gives_expected(expected, expected, "When?").holds is True
+    assert gives_expected("le 25/6/61", "25 June 1961", "When?").holds is not False
+
+
+def test_entities_are_the_characters_that_they_stand_for() -> None:
+    assert bare("Le d&eacute;lai&nbsp;est de 3&#160;jours &amp; 2 nuits, AT&T") == (
+        "Le délai\u00a0est de 3\u00a0jours & 2 nuits, AT&T"
+    )

@@ -27,6 +27,7 @@ from ancrage.abstention.sense import (
     unread,
 )
 from ancrage.abstention.spelling import score, scores, spelled
+from ancrage.claims.dates import MONTHS
 from ancrage.claims.figures import figures
 from ancrage.claims.readings import Figure
 from ancrage.claims.terms import terms
@@ -89,7 +90,20 @@ def gives_expected(answer: str, expected: str, question: str) -> Found:
         return found
     if _exact(t.answer) == _exact(t.expected):
         return Found(True, "it is the expected answer")
-    for rule in (_polar, _none, _related, _scored, _coded, _timed, _often, _figured, _named):
+    if found := _other_number(_Texts(answer, expected, question), dates=True):
+        return found
+    for rule in (
+        _polar,
+        _none,
+        _related,
+        _scored,
+        _coded,
+        _timed,
+        _often,
+        _figured,
+        _other_number,
+        _named,
+    ):
         if found := rule(t):
             return found
     return _worded(t)
@@ -229,6 +243,30 @@ def _figured(t: _Texts) -> Found | None:
         return Found(False, "it denies the expected answer", contradicted=True)
     words = content(t.expected, wanted) - content(t.question)
     return Found(True, "the same figures") if len(words) <= 2 else None
+
+
+_TOKEN = re.compile(r"\d+|[^\W\d_]+")
+
+
+def _slots(text: str, *, dates: bool) -> dict[tuple[str, str], set[str]]:
+    """The numbers of ``text`` (with ``dates``: those of dates alone) by the words beside them."""
+    found: dict[tuple[str, str], set[str]] = {}
+    tokens = ["", "", *(token.casefold() for token in _TOKEN.findall(text)), "", ""]
+    for at in range(2, len(tokens) - 2):
+        dated = not MONTHS.keys().isdisjoint(tokens[at - 2 : at + 3])
+        if tokens[at].isdigit() and (dated or not dates):
+            found.setdefault((tokens[at - 1], tokens[at + 1]), set()).add(tokens[at])
+    return found
+
+
+def _other_number(t: _Texts, *, dates: bool = False) -> Found | None:
+    """Another number between the same words, also where it makes no date or is no figure."""
+    given, said = _slots(t.answer, dates=dates), set(_TOKEN.findall(t.answer))
+    for words, wanted in _slots(t.expected, dates=dates).items():
+        others = given.get(words, set()) - wanted
+        if any(words) and others and not wanted & said:
+            return Found(False, f"{min(others)} instead of {min(wanted)}", contradicted=True)
+    return None
 
 
 def _holding(t: _Texts) -> list[str]:

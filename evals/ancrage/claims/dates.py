@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 
-_MONTHS = {
+MONTHS = {
     "janvier": 1, "février": 2, "fevrier": 2, "mars": 3, "avril": 4, "mai": 5, "juin": 6,
     "juillet": 7, "août": 8, "aout": 8, "septembre": 9, "octobre": 10, "novembre": 11,
     "décembre": 12, "decembre": 12, "january": 1, "february": 2, "march": 3, "april": 4, "may": 5,
@@ -28,7 +28,7 @@ _NTH = {
 }  # fmt: skip
 _ROMAN = {"I": 1, "V": 5, "X": 10}
 
-_M = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_M = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR = r"(?:1[0-9]|20)\d{2}"
 _N = "|".join(sorted(_NTH, key=len, reverse=True))
 _PATTERNS: tuple[tuple[str, "re.Pattern[str]"], ...] = tuple(
@@ -122,13 +122,13 @@ def _moment(
 def _day(m: "re.Match[str]") -> Moment | None:
     year = int(m["y"]) if m["y"] else None
     day = m.groupdict().get("d")
-    return _moment(m, year, _MONTHS[m["m"].lower()], int(day) if day else None)
+    return _moment(m, year, MONTHS[m["m"].lower()], int(day) if day else None)
 
 
 def _month(m: "re.Match[str]") -> Moment | None:
     groups = m.groupdict()
     year = int(groups["y"]) if groups.get("y") else None
-    return _moment(m, year, _MONTHS[(groups.get("m") or groups.get("n") or "").lower()], None)
+    return _moment(m, year, MONTHS[(groups.get("m") or groups.get("n") or "").lower()], None)
 
 
 def _year(m: "re.Match[str]") -> Moment | None:
