@@ -1,21 +1,13 @@
 """An endpoint that acts out what production did: each case's own tool calls, then its answer."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
 
-from ancrage.domain import Case, JsonValue
-
-CallsOf = Callable[[Case], Sequence[tuple[str, dict[str, JsonValue]]]]
-"""The calls of tools that the model makes for a case."""
-
-
-def recorded_calls(case: Case) -> list[tuple[str, dict[str, JsonValue]]]:
-    """Those that production's model made."""
-    return [(call.name, call.arguments) for call in case.input.tool_calls]
+from ancrage.domain import Case, ToolCall
 
 
 @dataclass(frozen=True)
@@ -24,7 +16,6 @@ class Production:
 
     cases: dict[str, Case]
     """By question."""
-    calls_of: CallsOf = recorded_calls
     answer: str | None = None
     """What it says in the place of every recorded answer."""
     finish: str = "stop"
@@ -57,7 +48,7 @@ class Production:
             m.get("role") == "tool" or m.get("type") == "function_call_output"
             for m in items[last + 1 :]
         )
-        calls = self.calls_of(case) if case and body.get("tools") and not given else ()
+        calls = case.input.tool_calls if case and body.get("tools") and not given else ()
         said = case.output.text if case and case.output else "ok"
         text = "" if calls else said if self.answer is None else self.answer
         finish = "tool_calls" if calls else self.finish
@@ -74,14 +65,14 @@ def _error(status: int, words: str) -> httpx2.Response:
     return httpx2.Response(status, json={"error": {"message": words, "type": "error"}})
 
 
-def _chat(text: str, calls: Sequence[tuple[str, Any]], finish: str) -> dict[str, Any]:
+def _chat(text: str, calls: Sequence[ToolCall], finish: str) -> dict[str, Any]:
     tools = [
         {
             "id": f"call_{at}",
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
         }
-        for at, (name, arguments) in enumerate(calls)
+        for at, call in enumerate(calls)
     ]
     message = {"role": "assistant", "content": text, **({"tool_calls": tools} if tools else {})}
     usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
@@ -89,16 +80,16 @@ def _chat(text: str, calls: Sequence[tuple[str, Any]], finish: str) -> dict[str,
     return {"object": "chat.completion", "created": 0, "choices": [choice], "usage": usage}
 
 
-def _response(text: str, calls: Sequence[tuple[str, Any]], finish: str) -> dict[str, Any]:
+def _response(text: str, calls: Sequence[ToolCall], finish: str) -> dict[str, Any]:
     output: list[dict[str, Any]] = [
         {
             "type": "function_call",
             "id": f"f{at}",
             "call_id": f"call_{at}",
-            "name": name,
-            "arguments": json.dumps(arguments),
+            "name": call.name,
+            "arguments": json.dumps(call.arguments),
         }
-        for at, (name, arguments) in enumerate(calls)
+        for at, call in enumerate(calls)
     ]
     part = {"type": "output_text", "text": text, "annotations": []}
     output += [] if calls else [{"type": "message", "role": "assistant", "content": [part]}]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ancrage.domain import Case, OutputState, ToolCall
 from ancrage.llm import Budget, Tier
-from ancrage.prove.production import Production, recorded_calls
+from ancrage.prove.production import Production
 from ancrage.replay.assistant import Assistant, Conversation, Reply
 from ancrage.replay.plan import prompt_hash
 
@@ -62,6 +62,10 @@ def _calls(change: Callable[[ToolCall], ToolCall]) -> Change:
     return _input(lambda case: {"tool_calls": tuple(map(change, case.input.tool_calls))})
 
 
+def _arguments(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
+    return _calls(lambda call: call.model_copy(update={"arguments": change(call.arguments)}))
+
+
 def with_prompt(case: Case, prompt: str) -> Case:
     """The case as if production had sent ``prompt``."""
     update = {"system_prompt": prompt, "system_prompt_hash": prompt_hash(prompt)}
@@ -94,15 +98,6 @@ def _swap(given: dict[str, Any]) -> None:
 def _acting(**how: Any) -> Change:
     """An endpoint that acts otherwise than production's."""
     return lambda world: replace(world, production=replace(world.production, **how))
-
-
-def _asking(name: str, arguments: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
-    """A model that calls the tools by a name with this ending, with other arguments."""
-
-    def calls_of(case: Case) -> list[tuple[str, dict[str, Any]]]:
-        return [(called + name, arguments(given)) for called, given in recorded_calls(case)]
-
-    return _acting(calls_of=calls_of)
 
 
 def _otherwise(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -178,10 +173,10 @@ FAULTS: tuple[WorldFault, ...] = (
     WorldFault("tool_output_missing", "A tool's output was not kept.", LEFT, _calls(_lost), _tools),
     WorldFault("tool_call_missing", "The calls of tools were not recorded.", LEFT,
         _input(lambda _: {"tool_calls": ()}), _tools),
-    WorldFault("tool_renamed", "The model calls a tool by another name.", LEFT,
-        _asking("_v2", dict), _tools),
-    WorldFault("tool_argument_changed", "The model asks a tool for something else.", LEFT,
-        _asking("", lambda given: {**given, "query": "something else entirely"}), _tools),
+    WorldFault("tool_renamed", "A tool was recorded under another name than it is called by.",
+        LEFT, _calls(lambda call: call.model_copy(update={"name": f"{call.name}_v1"})), _tools),
+    WorldFault("tool_argument_changed", "A tool was asked for something else.", LEFT,
+        _arguments(lambda given: {**given, "query": "something else entirely"}), _tools),
     WorldFault("tool_outputs_swapped", "Outputs of two calls exchanged in the snapshot's file.",
         "refused: snapshot", _tamper(_swap), _two_outputs),
     WorldFault("history_cut", "Earlier turns taken out of the snapshot's file.",
@@ -212,8 +207,8 @@ FAULTS: tuple[WorldFault, ...] = (
         lambda world: replace(world, cache=lambda _: None)),
     WorldFault("cached_reply_of_another", "Replies in the cache exchanged between requests.",
         "asked again", lambda world: replace(world, cache=_exchange_replies)),
-    WorldFault("calls_in_another_order", "The model calls its tools in another order.", "",
-        _acting(calls_of=lambda case: recorded_calls(case)[::-1]), _two_outputs),
+    WorldFault("calls_in_another_order", "The tools were called in another order.", "",
+        _input(lambda case: {"tool_calls": case.input.tool_calls[::-1]}), _two_outputs),
     WorldFault("arguments_written_otherwise", "Keys in another order, accents decomposed, blanks, "
-        "a null.", "", _asking("", _otherwise), _tools),
+        "a null.", "", _arguments(_otherwise), _tools),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """What a replay must say of itself beside its scores: prompts, parameters, the frozen world."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -84,12 +85,9 @@ def _other_models(output: Output) -> set[str]:
     """Models that answered a call of this output and are no dated version of one that was asked."""
     calls, asked = output.details.get(MODEL_CALLS), output.details.get("models")
     names = [str(name).rpartition("/")[2] for name in asked] if isinstance(asked, list) else []
-    told = (
-        [ModelCall.model_validate(call).model for call in calls] if isinstance(calls, list) else []
-    )
-    return {
-        model for model in told if not any(name.casefold() in model.casefold() for name in names)
-    }
+    same = re.compile(rf"(?:{'|'.join(map(re.escape, names))})(?:\W.*)?", re.IGNORECASE)
+    told = [ModelCall.model_validate(call) for call in calls] if isinstance(calls, list) else []
+    return {call.model for call in told if not same.fullmatch(call.model.rpartition("/")[2])}
 
 
 def lines(run: Run, seen: ReplayTotals) -> list[tuple[str, str, bool]]:
