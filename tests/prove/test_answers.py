@@ -156,7 +156,7 @@ def test_what_judges_add_to_the_code(
         swapped = cells["respondent_swapped"]
         assert (swapped["right"], swapped["by_judges"]) == (swapped["tried"], 0)
         asked = len(server.calls)
-        assert invoke(*command, "--json", "cells.json", "--no-cache", "--budget-tokens", "0") == 0
+        assert invoke(*command, "--json", "cells.json", "--no-cache", "--budget-tokens", "0") == 3
         assert len(server.calls) == asked
     cells = {cell["kind"]: cell for cell in json.loads(Path("cells.json").read_text())}
     assert cells["made_boilerplate"]["unscored"] == cells["made_boilerplate"]["tried"]

@@ -63,7 +63,8 @@ def prove(
 ) -> ExitCode:
     """Measure the checks: plant faults and harmless edits in clean answers.
 
-    Exits 1 when a kind falls below its floor in [prove]; with --replay, when a fault goes unsaid.
+    Exits 1 when a kind falls below its floor in [prove], 3 when only for want of scores (a budget
+    spent); with --replay, 1 when a fault goes unsaid.
     """
     from ancrage.calibration import read_labels
     from ancrage.config import load
@@ -143,7 +144,10 @@ def prove(
         write_atomic(Path(markdown), "\n".join(page.markdown(trial, rows, by)) + "\n")
     short = [row for row in rows if row.falls_short]
     for row in short:
-        out.print(f"{row.name}: {terminal.share(row)} is below its floor, {row.floor:.1%}")
+        why = f", and {row.unscored} could not be scored" if row.undecided else ""
+        out.print(f"{row.name}: {terminal.share(row)} is below its floor, {row.floor:.1%}{why}")
+    if short and all(row.undecided for row in short):
+        return ExitCode.INCOMPLETE
     return ExitCode.BELOW_GATE if short else ExitCode.OK
 
 

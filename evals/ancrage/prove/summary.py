@@ -47,6 +47,12 @@ class Row(Frozen):
         claimed = self.tried - self.not_claimed
         return self.floor is not None and claimed > 0 and self.good / claimed < self.floor
 
+    @property
+    def undecided(self) -> bool:
+        """Whether it falls short for no other reason than answers that could not be scored."""
+        claimed = self.tried - self.not_claimed
+        return self.falls_short and (self.good + self.unscored) / claimed >= (self.floor or 0)
+
 
 def by_kind(trial: Trial, kinds: Sequence[Kind], settings: ProveSettings) -> list[Row]:
     """One row a kind that was planted, in the order of ``kinds``."""
