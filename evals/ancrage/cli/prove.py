@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from ancrage.config import Config
     from ancrage.domain import Case
+    from ancrage.evaluator import Evaluator
+    from ancrage.llm import Models
     from ancrage.prove import Draft, Kind, Panel
     from ancrage.prove.trial import Wrong
     from ancrage.snapshot import Snapshot
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
         "and an endpoint that acts out production, and see whether the run says so.",
         "seed": "Another number plants in other answers.",
         "judges": "Judges to measure too, beside the code: none, three, one, or names.",
-        "scorers": "Scorers to measure on what answers say: abstention, support, lexical, verify; "
-        "'none' for the checks alone.",
+        "scorers": "Scorers to measure on what answers say, as the project configures them: "
+        "abstention, support, lexical, verify, or none (default: abstention, support and verify "
+        "in code alone).",
         "labels": "File of human labels, CSV or JSONL, that overrule what the checks say of the "
         "answers to plant in; can be repeated.",
         "html": "File to write the matrix to as one HTML page (default: none).",
@@ -52,7 +55,7 @@ def prove(
     replay: bool = False,
     seed: Size = 0,
     judges: str = "none",
-    scorers: str = "abstention,support,verify",
+    scorers: str = "",
     labels: "list[str] | None" = None,
     html: str = "",
     json: str = "",
@@ -94,7 +97,7 @@ def prove(
     checks = select(config=config)
     panel = Panel(
         checks,
-        select("none", "" if scorers == "none" else scorers, config, models=models)[len(checks) :],
+        _scorers(scorers, config, models),
         select(judges, config=config, models=models)[len(checks) :],
     )
     data = open_snapshot(snapshot or newest_snapshot())
@@ -149,6 +152,19 @@ def prove(
     if short and all(row.undecided for row in short):
         return ExitCode.INCOMPLETE
     return ExitCode.BELOW_GATE if short else ExitCode.OK
+
+
+def _scorers(names: str, config: "Config", models: "Models") -> "list[Evaluator]":
+    """Those named, as the project configures them; else all that work by code alone."""
+    from ancrage.config import Config
+    from ancrage.evaluators import select
+
+    if names == "none":
+        return []
+    own = names or "abstention,support,verify"
+    found = select("none", own, config if names else Config(None, {}), models=models)
+    wanted = {name.strip() for name in own.split(",")}
+    return [evaluator for evaluator in found if evaluator.name in wanted]
 
 
 def _estimate(
