@@ -54,7 +54,7 @@ def test_an_assistant_on_an_sdk_of_its_own(data: Snapshot, stream: bool) -> None
     client = AsyncOpenAI(api_key="sk", http_client=http_client())
 
     async def answer(messages: list[Any], conversation: Any) -> str:
-        reply = await client.responses.create(model="x", input=messages, stream=stream)
+        reply: Any = await client.responses.create(model="x", input=messages, stream=stream)
         if not stream:
             return str(reply.output_text)
         return "".join(
