@@ -173,8 +173,9 @@ class Way:
 
 def _plain(value: Any) -> Any:
     """Without what a clock says."""
+    timed = ("usage", "started", "seconds")
     if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items() if key not in ("usage", "time")}
+        return {key: _plain(part) for key, part in value.items() if key not in timed}
     return [_plain(part) for part in value] if isinstance(value, list) else value
 
 

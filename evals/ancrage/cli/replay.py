@@ -138,7 +138,8 @@ def replay(
     source = open_dataset(dataset, version) if dataset else None
     begun: list[RunFolder] = []
     if resume:
-        free = replace(chosen, concurrency=20, no_preflight=False)
+        # click gives a tuple where invoke gives a list.
+        free = replace(chosen, concurrency=20, no_preflight=False, drop=list(chosen.drop))
         if free != Choices() or any((model, dataset, mock, calls.dry_run)):
             raise UsageError("--resume continues a replay as it is; give no other choice with it")
         begun = find_replays(resume)

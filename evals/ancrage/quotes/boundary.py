@@ -124,8 +124,9 @@ def _groups(text: str, end: int, start: int) -> bool:
 
 
 def find_whole(needle: str, text: str, start: int = 0) -> int:
-    """The first place from ``start`` where ``needle`` stands without being cut out, or -1."""
-    at = text.find(needle, start)
+    """The first place from ``start`` where ``needle`` stands without being cut out, or -1; nothing
+    stands nowhere."""
+    at = text.find(needle, start) if needle else -1
     while at >= 0 and (cuts_word(text, at) or cuts_word(text, at + len(needle))):
         at = text.find(needle, at + 1)
     return at

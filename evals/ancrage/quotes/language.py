@@ -1,6 +1,7 @@
 """Which of a few languages a short text is written in, told only when it is clear."""
 
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -110,6 +111,10 @@ def languages_in(text: str, languages: Sequence[str] = DEFAULT_LANGUAGES) -> set
 def _identifier(languages: tuple[str, ...]) -> "LanguageIdentifier":
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as error:  # it is unpacked in a temporary file, which a full disk leaves unnamed
+        error.filename = error.filename or tempfile.gettempdir()
+        raise
     identifier.set_languages(languages)
     return identifier
