@@ -195,7 +195,7 @@ def runs_left(site: Site) -> object:
         scorings = [
             (json.loads((path / "manifest.json").read_text())["state"],
              journal(path / "scores.jsonl"))
-            for path in sorted(run.glob("scorings/*"))
+            for path in sorted(manifest.parent for manifest in run.glob("scorings/*/manifest.json"))
         ]  # fmt: skip
         outputs = journal(run / "outputs.jsonl")
         found.append((run.name, manifest["state"], manifest["counts"], outputs, scorings))
@@ -243,7 +243,7 @@ MADE = ("experiment", "--snapshot", "snap", "--run-name", "k")
 PUSH = ("push", "snap", "--dataset", "d")
 PUBLISH = ("publish", "k", "--dataset", "d")
 PULL = ("pull", "k")
-SCORE = ("score", "k", "--judges", "everyone", "--concurrency", str(AT_ONCE))
+SCORE = ("score", "k", "--judges", "relevance", "--concurrency", str(AT_ONCE))
 REPLAY = ("replay", "--snapshot", "snap", "--run-name", "k", "--no-preflight")
 AGAIN = ("replay", "--resume", "k", "--no-preflight")
 LIVE = ("--concurrency", str(AT_ONCE))

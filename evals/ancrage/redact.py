@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 SHORTEST = 8
 """Characters of a secret that is looked for; shorter ones (``none``, ``local``) are words."""
@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"(?P<start>[a-zA-Z][\w+.-]*://[^\s/:@'\"]*:)[^\s/'\"]+(?=
 
 def remember(secret: str) -> str:
     """``secret`` without the blanks around it, which ``redact`` takes out from now on; of an
-    address, its password alone."""
+    address, its password alone, and what its query names a secret."""
     secret = secret.strip()
     hidden = {form for form in _hidden(secret) if len(form) >= SHORTEST}
     if not hidden <= _secrets:
@@ -46,8 +46,14 @@ def _hidden(secret: str) -> Iterator[str]:
     """What must not be seen of a secret: all of it and, as servers repeat part, each line."""
     if "://" in secret:
         with suppress(ValueError):  # no address that anything could read: all of it is hidden
-            secret = urlsplit(secret).password or ""
+            address = urlsplit(secret)
+            secret = address.password or ""
+            for name, value in parse_qsl(address.query):
+                if _SECRET_NAME.search(name) or name.lower() == "pwd":
+                    yield value
         yield unquote(secret)
+        # With a bare @ within it, others take what follows that for the host.
+        yield from secret.split("@")
     yield secret
     yield from (line.strip() for line in secret.splitlines())
 

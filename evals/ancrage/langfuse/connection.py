@@ -28,6 +28,7 @@ from tenacity import (
 from ancrage.config import Config, load, secret
 from ancrage.domain import Frozen
 from ancrage.errors import AncrageError, ExitCode, UsageError
+from ancrage.redact import bounded
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -373,7 +374,8 @@ def _retry_after(error: ApiError) -> float | None:
 def _refusal(error: ApiError, url: str) -> LangfuseError:
     status = error.status_code
     said = error.body.get("message") if isinstance(error.body, dict) else error.body
-    words = " ".join(str(said or "").split())[:300]
+    # Redacted before it is cut: half a secret is one that nobody finds again.
+    words = bounded(" ".join(str(said or "").split()), 300)
     advice = {
         401: "check LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and that LANGFUSE_BASE_URL is theirs",
         403: "the keys may not do this; use keys of the project with write access",

@@ -35,7 +35,7 @@ def read_only_engine(source: str, variable: str) -> Engine:
         engine = create_engine(url, hide_parameters=True)
     except NoSuchModuleError as error:
         raise UsageError(f"{variable}: no such kind of database: {error}") from None
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a port that is no number
         raise UsageError(f"{variable} does not hold the address of a database") from None
     except ModuleNotFoundError as error:
         hint = "; pip install 'ancrage[postgres]'" if error.name == "psycopg" else ""
