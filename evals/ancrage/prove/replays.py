@@ -28,6 +28,8 @@ from ancrage.snapshot import Snapshot, open_snapshot, write_snapshot
 
 ENDPOINT = "http://production.invalid/v1"
 """Where requests seem to go; none leaves the process."""
+_NO_SIGNS = ("Assistant", "Frozen world")
+"""Loud lines that are said whatever the world, or that the states of answers say already."""
 TRIED = 60
 """Cases that are looked through for those that replay as they were recorded."""
 
@@ -149,7 +151,7 @@ def _signs(
             signs[sign] = signs.get(sign, 0) + 1
             words = words or str(output.reason)
     for subject, line, loud in lines(folder.run, totals(folder.outputs())):
-        if loud and subject != "Frozen world":
+        if loud and subject not in _NO_SIGNS:
             signs[f"report: {subject}"] = everyone
             words = words or line
     if runs == 2 and counts["calls"] and not counts["cached"]:
