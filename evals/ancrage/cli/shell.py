@@ -149,7 +149,7 @@ class Command:
         for given, group in _parameters(self.function):
             if group:
                 typed = {option.name: values.get(option.name) for option in fields(group)}
-                chosen = {name: value for name, value in typed.items() if value is not None}
+                chosen = {name: value for name, value in typed.items() if value not in (None, ())}
                 options[given.name] = replace(given.default, **chosen)
             elif given.kind is inspect.Parameter.VAR_POSITIONAL:
                 rest = tuple(values.get(given.name) or ())
