@@ -77,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _unknown(name: str) -> None:
     what = "option" if name.startswith("-") else "command"
-    close = get_close_matches(name, MODULES, n=2, cutoff=0.5)
+    close = get_close_matches(name, MODULES, n=2, cutoff=0.6)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise UsageError(f"no {what} {name!r}{hint} (see: ancrage --help)")
 

@@ -125,8 +125,10 @@ def gate(
 
     config = load()
     if save:
-        path = write_baseline(save, _side(run), config.root)
-        console().print(f"Recorded {run} as {path}; commit it.", soft_wrap=True)
+        side = _side(run)
+        path = write_baseline(save, side, config.root)
+        ids = ", ".join(one.origin.id for one in side)
+        console().print(f"Recorded {ids} as {path}; commit it.", soft_wrap=True)
         return ExitCode.OK
     rules = load_policy(config, Path(policy) if policy else None)
     found = decide(rules, _side(run), find_reference(baseline or rules.baseline, config.root))

@@ -130,6 +130,7 @@ def query(sql: str, csv: bool = False, json: bool = False) -> ExitCode:
     from ancrage.cli.shield import print_utf8, say
     from ancrage.report.export import lines
     from ancrage.report.terminal import console, show
+    from ancrage.report.text import counted
     from ancrage.runs import RUNS, list_runs
     from ancrage.scale.query import connected, table
 
@@ -147,7 +148,8 @@ def query(sql: str, csv: bool = False, json: bool = False) -> ExitCode:
             shown = list(islice(rows, _SHOWN))
             show(table(shown), console())
             more = ", the first of more: --csv and --json print all" if next(rows, None) else ""
-            console().print(f"{len(shown)} rows of {len(folders)} runs{more}", soft_wrap=True)
+            words = f"{counted(len(shown), 'row')} of {counted(len(folders), 'run')}{more}"
+            console().print(words, soft_wrap=True)
         for note in runs.notes:
             say(f"query: {note}")
         return ExitCode.INCOMPLETE if runs.notes else ExitCode.OK

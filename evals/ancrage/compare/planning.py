@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ancrage.errors import UsageError
+from ancrage.report.text import counted
 from ancrage.stats import labels_needed
 from ancrage.stats import plan as needs
 from ancrage.stats.units import FEWEST
@@ -80,8 +81,8 @@ def planned(asked: Asked) -> RenderableType:
         ),
         Text(
             f"Assumed: {asked.steady:.0%} of failing cases fail again in a second run of the same "
-            f"thing; changes within a study correlate by {asked.alike:g}; {asked.modes} mode(s) "
-            "share the level.",
+            f"thing; changes within a study correlate by {asked.alike:g}; "
+            f"{counted(asked.modes, 'mode')} share the level.",
             "dim",
         ),
     )

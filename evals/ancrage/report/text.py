@@ -74,6 +74,11 @@ class Segment:
     spans: tuple[int, ...]
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 row``, ``2 rows``, ``1,000 rows``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def segments(text: str, spans: Sequence[tuple[int, int]]) -> list[Segment]:
     """``text`` cut wherever a span begins or ends; the parts joined give ``text`` back.
 

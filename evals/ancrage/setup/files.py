@@ -76,11 +76,13 @@ jobs:
         with:
           python-version: "3.12"
       - run: pip install ancrage
+      - run: ancrage snapshot  # what it reads, and ANCRAGE_PSEUDONYM_KEY, must be at hand here
       - run: ancrage experiment --judges none
       - run: ancrage gate latest --markdown "$GITHUB_STEP_SUMMARY" --junit evals.xml
 """
 
-IGNORED = (".env", ".ancrage/", "runs/")
+IGNORED = (".env", ".ancrage/", "runs/", "snapshots/")
+"""Secrets, and the words of respondents."""
 
 
 @dataclass(frozen=True)

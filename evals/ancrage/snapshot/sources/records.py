@@ -1,5 +1,6 @@
 """Read rows from files of any kind, setting aside what is no row."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,8 @@ def _fault(error: ValueError) -> str:
     if isinstance(error, UnicodeEncodeError):
         return "not JSON: not valid text in the encoding of the file"
     # from_json counts lines from the start of this one.
-    return f"not JSON: {error}".replace(" at line 1 column ", " at character ")
+    words = re.sub(r" at line 1 column (\d+)", r" at character \1", str(error))
+    return "not JSON: " + re.sub(r" at line \d+ column \d+", " at its end", words)
 
 
 def _json(path: Path, where: str, encoding: str) -> Iterator[Record | Reject]:
