@@ -70,7 +70,7 @@ async def theirs(work: Work) -> None:
     from pydantic_evals.evaluators import EvaluatorContext
 
     @dataclass
-    class Checked(Base[Case, Subject, Any]):
+    class Checked(Base[Case, Subject, Any]):  # type: ignore[misc, unused-ignore]
         number: int
 
         def get_default_evaluation_name(self) -> str:
