@@ -716,6 +716,13 @@ async function start() {
   $("next").addEventListener("click", () => step(1));
   $("help-button").addEventListener("click", () => $("help").showModal());
   addEventListener("popstate", route);
+  // The address says what is shown: going to a part of the page leaves it alone.
+  for (const link of document.querySelectorAll("a[data-part]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      document.querySelector(link.hash).scrollIntoView();
+    });
+  }
   addEventListener("hashchange", route);
   addEventListener("beforeprint", () => { while (!open && drawn < Math.min(shown.length, 2000)) drawMore(); });
   await route();
