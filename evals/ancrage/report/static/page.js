@@ -698,6 +698,8 @@ async function start() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("#overview a[href^='#']");
     if (!link || link.closest("#rows")) return;
+    const part = document.getElementById(link.hash.slice(1));
+    if (part) { event.preventDefault(); part.scrollIntoView(); return; }
     event.preventDefault();
     const wanted = Object.fromEntries(new URLSearchParams(link.getAttribute("href").slice(1)));
     go(wanted.case ? wanted : { ...none(FILTERS), ...wanted });
@@ -716,13 +718,6 @@ async function start() {
   $("next").addEventListener("click", () => step(1));
   $("help-button").addEventListener("click", () => $("help").showModal());
   addEventListener("popstate", route);
-  // The address says what is shown: going to a part of the page leaves it alone.
-  for (const link of document.querySelectorAll("a[data-part]")) {
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      document.querySelector(link.hash).scrollIntoView();
-    });
-  }
   addEventListener("hashchange", route);
   addEventListener("beforeprint", () => { while (!open && drawn < Math.min(shown.length, 2000)) drawMore(); });
   await route();
