@@ -26,6 +26,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -210,9 +211,14 @@ def snapshot_left(site: Site) -> object:
 
 
 def langfuse_left(site: Site) -> object:
-    """How often each thing is in Langfuse: items, what was said of each, scores of each."""
+    """How often each thing is in Langfuse: versions of each item and what the last one holds,
+    what was said of each, scores of each."""
     store = site.langfuse.store
-    items = {name: len(versions) for name, versions in store.items.items()}
+    parts = ("input", "expectedOutput", "metadata", "status")
+    items = {
+        name: (len(versions), json.dumps([versions[-1][part] for part in parts], sort_keys=True))
+        for name, versions in store.items.items()
+    }
     told = Counter(
         (row["name"], (row.get("experiment") or {}).get("item.id"))
         for row in store.observations.values()
@@ -461,6 +467,12 @@ def _ill_told(code: int, said: str) -> str | None:
     return None if said else f"exit {code} and says nothing"
 
 
+def _named(folder: Path, said: str) -> bool:
+    """Whether a message names a file or a folder under ``folder``."""
+    words = (word for word in re.findall(r"[\w./-]+", said) if "/" in word.strip("/."))
+    return any((folder / word).is_relative_to(folder) for word in words)
+
+
 def _mount(path: Path, *options: str) -> bool:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", path],  # noqa: S607
@@ -502,7 +514,7 @@ def _on_disk(bench: Bench, harm: Callable[[Path], str], cure: str) -> str | None
             return None
         if wrong := _ill_told(code, said):
             return wrong
-        if not any(name in said for name in ("runs", "taken", "tmp", "trial", ".ancrage")):
+        if not _named(site.path, said):
             return f"names no file: {said}"
         _remount(path, cure)
         return bench.taken_up(site, under_way=AT_ONCE)

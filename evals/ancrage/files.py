@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
@@ -58,6 +60,50 @@ def write_atomic(
         if isinstance(error, OSError) and not error.filename:  # a full disk names no file
             error.filename = str(path)
         raise
+
+
+@contextmanager
+def built_aside(target: Path, taken: str) -> Iterator[Path]:
+    """Where to make the folder that goes to ``target``, in one step, when the block ends well.
+
+    That place is in a hidden folder beside ``target``, the same for all tries, so that what a
+    process killed left goes at the next one; it is locked while a process works in it.
+
+    Args:
+        taken: what to say when ``target`` exists already.
+
+    Raises:
+        UsageError: it exists already, or another process is making it.
+        OSError: something cannot be written; names ``target``, of which nothing is there.
+    """
+    from filelock import FileLock, Timeout
+
+    work = target.with_name(f".{target.name}.making")
+    lock = FileLock(work / ".lock", timeout=0)
+    try:
+        _absent(target, taken)
+        work.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with lock:
+            try:
+                _absent(target, taken)  # another process may just have ended
+                new = work / target.name
+                shutil.rmtree(new, ignore_errors=True)
+                yield new
+                _absent(target, taken)
+                new.rename(target)
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
+    except Timeout:
+        raise UsageError(f"{target}: another process is making it; wait for it") from None
+    except OSError as error:
+        if not error.filename or Path(os.fsdecode(error.filename)).is_relative_to(work):
+            error.filename = str(target)
+        raise
+
+
+def _absent(path: Path, taken: str) -> None:
+    if path.exists() or path.is_symlink():
+        raise UsageError(taken)
 
 
 def save_model(path: Path, model: BaseModel, *, private: bool = False) -> None:

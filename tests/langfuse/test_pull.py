@@ -1,5 +1,8 @@
 """Runs come back from Langfuse as they were published, and those of other tools as they are."""
 
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ from langfuse import Evaluation, Langfuse
 
 from ancrage.domain import OutputState
 from ancrage.errors import ExitCode, UsageError
+from ancrage.files import built_aside
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.publish import publish
 from ancrage.langfuse.pull import pull
@@ -254,3 +258,49 @@ async def test_what_cannot_be_found_is_said(link: Link, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="2 runs named 'same'"):
         pull(link(), "same", root=tmp_path / "runs")
     assert pull(link(), "same", "other", tmp_path / "runs").items == 2
+
+
+def harmed(harm: str) -> subprocess.CompletedProcess[str]:
+    """``ancrage pull mine`` in a process of its own, once ``harm`` is done to it."""
+    script = (
+        "import os, resource, signal, sys, ancrage.langfuse.pull as module\n"
+        f"from ancrage.cli.app import main\n{harm}\nsys.argv = ['ancrage', 'pull', 'mine']\nmain()"
+    )
+    command = [sys.executable, "-B", "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.usefixtures("_pushed")
+async def test_a_pull_is_whole_or_absent_and_the_same_command_does_it_again(
+    link: Link, tmp_path: Path
+) -> None:
+    original = await audited(tmp_path)
+    publish(link(), original, NAME)
+    whole = told(original)
+    (tmp_path / "runs").rename(tmp_path / "away")
+    killed = harmed("module.close_run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)")
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [".mine.making"]
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))"
+    fill = f"fill = module._fill\nmodule._fill = lambda *rest: {limit} or fill(*rest)"
+    for harm in (limit, fill):  # at the manifest, then in the journal of outputs
+        full = harmed(harm)
+        assert full.returncode == ExitCode.INCOMPLETE, full.stderr
+        assert full.stderr == "pull: runs/mine: File too large\n"
+        assert list((tmp_path / "runs").iterdir()) == []
+    done = harmed("")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["mine"]
+    copy = find_run("mine")
+    assert told(copy) == whole
+    assert copy.snapshot().path == (tmp_path / "snapshots" / "s").resolve()
+
+
+@pytest.mark.usefixtures("_pushed")
+async def test_a_second_pull_of_a_run_at_once_is_told_to_wait(link: Link, tmp_path: Path) -> None:
+    publish(link(), await audited(tmp_path), NAME)
+    (tmp_path / "runs").rename(tmp_path / "away")
+    with built_aside(tmp_path / "runs" / "mine", "taken") as new:
+        new.mkdir()
+        with pytest.raises(UsageError, match="mine: another process is making it; wait for it"):
+            pull(link(), "mine")

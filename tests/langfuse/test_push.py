@@ -9,6 +9,7 @@ from langfuse import Langfuse
 
 from ancrage.domain import Case, CaseInput, OutputState, Study, ToolCall
 from ancrage.errors import ExitCode, UsageError
+from ancrage.langfuse import push as pushing
 from ancrage.langfuse.connection import LangfuseError
 from ancrage.langfuse.dataset import local_snapshot, read_dataset
 from ancrage.langfuse.items import item_id, to_item
@@ -34,6 +35,36 @@ def test_a_second_push_writes_nothing(link: Link, server: LangfuseServer, tmp_pa
     assert counts(push(link(), data, NAME)) == (0, 0, 150, 0)
     assert len([1 for method, _, _ in server.requests if method == "POST"]) == writes
     assert {len(versions) for versions in server.store.items.values()} == {1}
+
+
+def test_two_pushes_at_once_write_each_item_once(
+    link: Link, server: LangfuseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = snapshot(tmp_path / "s", 5)
+    put = pushing._put_dataset
+
+    def meanwhile(*arguments: Any) -> None:
+        with pytest.raises(UsageError, match="another process is pushing to the dataset"):
+            push(link(), data, NAME)
+        push(link(), data, "another")
+        put(*arguments)
+
+    def once(*arguments: Any) -> None:
+        monkeypatch.setattr(pushing, "_put_dataset", put)
+        meanwhile(*arguments)
+
+    monkeypatch.setattr(pushing, "_put_dataset", once)
+    assert counts(push(link(), data, NAME)) == (5, 0, 0, 0)
+    assert {len(versions) for versions in server.store.items.values()} == {1}
+    assert counts(push(link(), data, NAME)) == (0, 0, 5, 0)
+
+
+def test_a_project_that_is_read_only_can_be_pushed(
+    link: Link, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(pushing, "LOCKS", tmp_path / "file" / "below")
+    assert counts(push(link(), snapshot(tmp_path / "s", 2), NAME)) == (2, 0, 0, 0)
 
 
 def test_changes_are_new_versions_and_removals_are_archived_when_asked(

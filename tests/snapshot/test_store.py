@@ -107,6 +107,22 @@ def test_interrupted_write_leaves_nothing(tmp_path: Path, make_case: Make) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_write_left_goes_and_two_at_once_do_not_mix(
+    tmp_path: Path, make_case: Make
+) -> None:
+    (tmp_path / ".one.making" / "one" / "studies").mkdir(parents=True)
+    (tmp_path / ".one.making" / "one" / "cases.jsonl").write_text("torn")
+
+    def cases() -> Iterator[Case]:
+        yield make_case("a")
+        with pytest.raises(UsageError, match="one: another process is making it"):
+            write_snapshot(tmp_path / "one", [], lambda _: None, source="second")
+
+    write_snapshot(tmp_path / "one", cases(), lambda id: Study(id=id), source="first")
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+    assert open_snapshot(tmp_path / "one").manifest.source == "first"
+
+
 @pytest.mark.parametrize("name", ["cases.jsonl", "rejects.jsonl", study_file("S")])
 def test_changed_file_is_refused(snapshot: Snapshot, name: str) -> None:
     file = snapshot.path / name

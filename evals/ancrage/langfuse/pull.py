@@ -5,9 +5,10 @@ another tool made, what the API gives is read: outputs by the conventions for tr
 which stay apart as another tool's, since nobody knows whether more of them is better.
 """
 
+import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from ancrage.domain import (
     Score,
     Scored,
     Scoring,
+    SnapshotRef,
 )
-from ancrage.errors import UsageError
+from ancrage.errors import IncompleteError, UsageError
+from ancrage.files import built_aside
 from ancrage.langfuse.connection import Connection
 from ancrage.langfuse.dataset import (
     Dataset,
@@ -59,9 +62,10 @@ from ancrage.langfuse.scores import (
     record_of,
 )
 from ancrage.langfuse.shapes import at, text_of, value_of
-from ancrage.langfuse.target import KEY
+from ancrage.langfuse.target import KEY, Target
 from ancrage.runs import RUNS, RunFolder, create_run
 from ancrage.runs.loop import close_run, close_scoring
+from ancrage.runs.record import run_id
 from ancrage.snapshot import Snapshot
 
 EXTERNAL = "external"
@@ -88,9 +92,13 @@ def pull(
 ) -> Pulled:
     """Rebuild the local record of an experiment, by its name or id, under ``root``.
 
+    The run appears there when it is whole; killed before, the same call does it again.
+
     Raises:
-        UsageError: no experiment, or several, answer to it; or the run is here already.
+        UsageError: no experiment, or several, answer to it; the run is here already, or another
+            process is pulling it.
         LangfuseError: Langfuse cannot be read, or not whole.
+        OSError: the run, or its snapshot, cannot be written; names its folder.
     """
     _ = connection.server
     found = _find(connection, reference, dataset)
@@ -107,7 +115,33 @@ def pull(
     for row in scores_of_traces(connection, [item.trace_id for item in items]):
         written.setdefault(str(row.trace_id), []).append(row)
     record = _run_record(scores(connection, experimentId=found.id, name=CASES))
-    folder = _create(connection, source, snapshot, found, record, root)
+    known = record.run.id if record else found.name
+    name = run_id(known if re.search(r"\w", known) else found.id)
+    taken = f"run {name!r} exists already in {root}; move it away to pull it again"
+    try:
+        with built_aside(root / name, taken) as new:
+            target = new_target(connection, source, found.name, found.id)
+            folder = _create(new, root / name, snapshot, found, record, target)
+            return _fill(folder, source, snapshot, found, items, written, record).model_copy(
+                update={"path": str(root / name)}
+            )
+    except IncompleteError as error:
+        if isinstance(error.__cause__, OSError):  # a journal's, which keeps what it has: not here
+            error.__cause__.filename = str(root / name)
+            raise error.__cause__ from None
+        raise
+
+
+def _fill(
+    folder: RunFolder,
+    source: Dataset,
+    snapshot: Snapshot,
+    found: Experiment,
+    items: Sequence[ItemRow],
+    written: Mapping[str, Sequence[ScoreRow]],
+    record: RunRecord | None,
+) -> Pulled:
+    """Write the outputs and scores of ``items``."""
     left_out: Counter[str] = Counter()
     lacking = 0
     case_of = {item.id: name for name, item in source.by_case.items()}
@@ -119,7 +153,7 @@ def pull(
                 left_out["items no longer in the dataset"] += 1
                 lacking += 1
                 continue
-            own = written.get(item.trace_id, [])
+            own = written.get(item.trace_id, ())
             whole = _item_record(own, case_id) if record else None
             if record and whole is None:
                 left_out["items whose record is missing: publish the run again"] += 1
@@ -150,25 +184,21 @@ def pull(
 
 
 def _create(
-    connection: Connection,
-    dataset: Dataset,
+    new: Path,
+    home: Path,
     snapshot: Snapshot,
     experiment: Experiment,
     record: RunRecord | None,
-    root: Path,
+    target: Target,
 ) -> RunFolder:
     """The run's folder and its manifest: the published one, but for where things lie."""
-    target = new_target(connection, dataset, experiment.name, experiment.id)
-    name = record.run.id if record else experiment.name
-    folder = create_run(
-        snapshot,
-        kind=record.run.kind if record else "langfuse",
-        name=name if re.search(r"\w", name) else experiment.id,
-        root=root,
-    )
-    made = folder.run
+    kind = record.run.kind if record else "langfuse"
+    folder = create_run(snapshot, kind=kind, name=new.name, root=new.parent)
+    path = os.path.relpath(snapshot.path.resolve(), home.resolve())
+    lies = {"snapshot": SnapshotRef(path=path, hash=snapshot.hash)}
+    made = folder.run.model_copy(update=lies)
     if record:
-        made = record.run.model_copy(update={"snapshot": made.snapshot})
+        made = record.run.model_copy(update=lies)
     else:
         made = made.model_copy(
             update={"name": experiment.name, "created": experiment.start_time, "versions": {}}

@@ -1,13 +1,16 @@
 """Push a snapshot to a dataset: only what changed is written."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from langfuse.api import DatasetItem
 
 from ancrage.domain import Frozen
-from ancrage.errors import AncrageError, ExitCode
+from ancrage.errors import AncrageError, ExitCode, UsageError
 from ancrage.langfuse.connection import Connection, LangfuseError, checked_name
 from ancrage.langfuse.dataset import find_record, list_items, studies_of
 from ancrage.langfuse.items import (
@@ -22,6 +25,9 @@ from ancrage.langfuse.items import (
     too_large,
 )
 from ancrage.snapshot import Snapshot
+
+LOCKS = Path(".ancrage")
+"""The folder of the project's locks: one push to a dataset at a time."""
 
 
 class Refusal(Frozen):
@@ -67,12 +73,41 @@ def push(
     """Make ``dataset`` hold the cases of ``snapshot``; see ``Pushed``.
 
     Raises:
-        UsageError: no dataset can bear the name.
+        UsageError: no dataset can bear the name, or another process pushes to it.
         LangfuseError: Langfuse could not be reached at all.
         PushStoppedError: it failed on the way; run it again to go on.
     """
     checked_name(dataset)
-    _ = connection.server
+    with _alone(connection, dataset):
+        _ = connection.server
+        return _push(connection, snapshot, dataset, archive)
+
+
+@contextmanager
+def _alone(connection: Connection, dataset: str) -> Iterator[None]:
+    """Keep another process of the project from pushing to ``dataset``: of what both find not yet
+    there, each would write a version, the same but for its time."""
+    from filelock import FileLock, Timeout
+
+    keys = connection.credentials
+    place = hashlib.sha256(f"{keys.base_url} {keys.public_key} {dataset}".encode()).hexdigest()
+    lock = FileLock(LOCKS / f"push-{place[:16]}.lock", timeout=0)
+    try:
+        LOCKS.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise UsageError(
+            f"another process is pushing to the dataset {dataset!r}; wait for it"
+        ) from None
+    except OSError:
+        pass  # a push writes nothing here, and from a folder that is read-only it may go on
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _push(connection: Connection, snapshot: Snapshot, dataset: str, archive: bool) -> Pushed:
     _put_dataset(connection, dataset, snapshot)
     known = {item.id: _hash(item) for item in list_items(connection, dataset)}
     counts: Counter[str] = Counter()

@@ -45,7 +45,7 @@ class Journal(Generic[M]):
         except OSError as error:
             raise IncompleteError(
                 f"{self._path}: {error.strerror}; what was done is kept"
-            ) from None
+            ) from error
 
     def __enter__(self) -> Self:
         return self

@@ -189,6 +189,20 @@ def describe_evaluator(evaluator: Evaluator) -> EvaluatorInfo:
     )
 
 
+def run_id(name: str) -> str:
+    """The id of a run that is given a name, which its folder bears.
+
+    Raises:
+        UsageError: the name is reserved, or no folder can bear it.
+    """
+    label = re.sub(r"[^\w.-]+", "-", name).strip("-.")
+    if not label:
+        raise UsageError(f"--run-name {name!r} has no letter or digit to name a folder with")
+    if label.startswith(LATEST):
+        raise UsageError(f"--run-name {name!r}: {LATEST!r} always means the newest run")
+    return label
+
+
 def create_run(
     snapshot: "Snapshot",
     *,
@@ -206,11 +220,7 @@ def create_run(
         UsageError: the name is taken or reserved, or no folder can bear it.
     """
     now = datetime.now(UTC)
-    label = re.sub(r"[^\w.-]+", "-", name or f"{snapshot.path.resolve().name}-{kind}").strip("-.")
-    if not label:
-        raise UsageError(f"--run-name {name!r} has no letter or digit to name a folder with")
-    if label.startswith(LATEST):
-        raise UsageError(f"--run-name {name!r}: {LATEST!r} always means the newest run")
+    label = run_id(name or f"{snapshot.path.resolve().name}-{kind}")
     stamp = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
     identifier = label if name else f"{stamp}-{label}"
     folder = RunFolder(root / identifier)

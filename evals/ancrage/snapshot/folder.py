@@ -3,13 +3,11 @@
 import contextlib
 import hashlib
 import re
-import shutil
 import sqlite3
 from pathlib import Path
 from typing import IO, Self
 
 from ancrage.domain import Study
-from ancrage.errors import UsageError
 from ancrage.snapshot.manifest import Manifest
 
 CASES = "cases.jsonl"
@@ -65,46 +63,22 @@ class _HashedFile:
 
 
 class Folder:
-    """The folder under construction, beside its final place until it is whole."""
+    """The files of a snapshot under construction at ``new``."""
 
-    def __init__(self, path: Path) -> None:
-        from filelock import FileLock, Timeout
-
-        if path.exists() or path.is_symlink():
-            raise UsageError(
-                f"{path} exists already; a snapshot is never overwritten: choose another --out"
-            )
-        self.path = path
-        # One place for all tries, so that what a killed process left goes at the next one.
-        self.work = path.with_name(f".{path.name}.taking")
-        self.new = self.work / "new"
-        self._lock = FileLock(self.work / ".lock", timeout=0)
-        try:
-            self.work.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock.acquire()
-            shutil.rmtree(self.new, ignore_errors=True)
-            (self.new / "studies").mkdir(parents=True)
-        except Timeout:
-            raise UsageError(
-                f"{path}: another process is taking it; wait for it, or choose another --out"
-            ) from None
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+    def __init__(self, new: Path) -> None:
+        (new / "studies").mkdir(parents=True)
+        self.new = new
         self.files: dict[str, str] = {}
-        self.cases = _HashedFile(self.new / CASES)
-        self.rejects = _HashedFile(self.new / REJECTS)
+        self.cases = _HashedFile(new / CASES)
+        self.rejects = _HashedFile(new / REJECTS)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+    def __exit__(self, *_error: object) -> None:
         for file in (self.cases, self.rejects):
             with contextlib.suppress(OSError):  # a full disk; what is whole was closed before
                 file.close()
-        shutil.rmtree(self.work, ignore_errors=True)
-        self._lock.release()
-        if isinstance(error, OSError) and not error.filename:
-            error.filename = str(self.path)
 
     def has(self, study_id: str) -> bool:
         return study_file(study_id) in self.files
@@ -119,6 +93,3 @@ class Folder:
         (self.new / MANIFEST).write_text(
             manifest.model_dump_json(indent=2) + "\n", encoding="utf-8"
         )
-        if self.path.exists():
-            raise UsageError(f"{self.path} appeared meanwhile; choose another --out")
-        self.new.rename(self.path)

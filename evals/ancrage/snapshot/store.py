@@ -17,7 +17,7 @@ from pydantic_core import from_json, to_json
 
 from ancrage.domain import Case, OutputState, Study
 from ancrage.errors import UsageError, describe
-from ancrage.files import Index, read_jsonl, read_model
+from ancrage.files import Index, built_aside, read_jsonl, read_model
 from ancrage.program import called
 from ancrage.snapshot.folder import (
     CASES,
@@ -189,13 +189,15 @@ def write_snapshot(
         The manifest as written.
 
     Raises:
-        UsageError: ``path`` exists already or cannot be written.
+        UsageError: ``path`` exists already, or another process is writing it.
+        OSError: it cannot be written; names ``path``.
     """
     counts: Counter[str] = Counter()
     missing: set[str] = set()
     seen = Seen()
     try:
-        with Folder(Path(path)) as folder:
+        taken = f"{path} exists already; a snapshot is never overwritten: choose another --out"
+        with built_aside(Path(path), taken) as new, Folder(new) as folder:
             for item in cases:
                 case = item if isinstance(item, Case) else None
                 reject = item if isinstance(item, Reject) else None

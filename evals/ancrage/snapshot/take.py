@@ -28,7 +28,8 @@ def take_snapshot(
         The manifest as written; its counts account for every answer read.
 
     Raises:
-        UsageError: the source cannot be read, or ``path`` exists already or cannot be written.
+        UsageError: the source cannot be read, or ``path`` exists already.
+        OSError: ``path`` cannot be written.
     """
     left_out: Counter[str] = Counter()
     hidden = pseudonymiser.mode is not PseudonymMode.NONE
