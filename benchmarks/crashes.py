@@ -50,6 +50,8 @@ CASES, FEW, MESSAGES = 200, 60, 100
 """Cases of what works alone, and of what speaks with a server."""
 AT_ONCE = 4
 """Calls of a model under way together."""
+COMPLETE = ("no interrupted scoring", "move it away to pull it again")
+"""What a command says when the harm came after its work, of which what is left then decides."""
 ANCRAGE = Path(sys.executable).with_name("ancrage")
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 
@@ -395,8 +397,8 @@ class Bench:
         else:
             words = way.resume if began else way.start
         code, said = site.run(words)
-        if code and way.pays and "no interrupted scoring" in said:
-            code = 0  # it was complete already
+        if code and any(words in said for words in COMPLETE):
+            code = 0
         if code:
             return f"exit {code}: {(said.splitlines() or [''])[-1]}"
         if way.left(site) != self.expected:

@@ -96,7 +96,8 @@ def built_aside(target: Path, taken: str) -> Iterator[Path]:
     except Timeout:
         raise UsageError(f"{target}: another process is making it; wait for it") from None
     except OSError as error:
-        if not error.filename or Path(os.fsdecode(error.filename)).is_relative_to(work):
+        named = Path(os.fsdecode(error.filename or work))
+        if named.is_relative_to(work) or work.is_relative_to(named):  # not what is read meanwhile
             error.filename = str(target)
         raise
 
