@@ -125,3 +125,16 @@ class Record(RuleBasedStateMachine):
 
 TestRecord = Record.TestCase
 TestRecord.settings = settings(max_examples=20, stateful_step_count=15, deadline=None)
+
+
+def test_a_scoring_of_what_there_was_hides_nothing_that_came_later() -> None:
+    record = Record()
+    record.begin()
+    record.die_filling(share=0.5, behind=0)
+    record.score_again(version=2)
+    record.version = 1
+    record.fill()
+    record.a_complete_scoring_is_whole()
+    (row,) = RunView(record.run).summaries()
+    assert row.scored == CASES - 1
+    record.teardown()

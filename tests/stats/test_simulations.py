@@ -33,7 +33,7 @@ def test_ignoring_studies_raises_false_alarms() -> None:
 
 
 def test_power_where_few_studies_change_case_by_case() -> None:
-    found = rejections(World(after=0.2, shifts=(0, 0)), 300, 8, SIMULATIONS)
+    found = rejections(World(after=0.15, shifts=(0, 0)), 300, 8, SIMULATIONS)
     assert found["default"] > found["exact sign-flip by studies"] + 0.05
 
 

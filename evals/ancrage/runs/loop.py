@@ -95,6 +95,9 @@ async def run_experiment(
         retried = {output.case_id for output in answers.values() if output.state in RETRIED}
         scored = set(scoring.index()) - retried
         folder.save(folder.run.model_copy(update={"state": RunState.RUNNING, "finished": None}))
+        total = studies.snapshot.manifest.counts.kept
+        if retried or len(answers) < total:
+            _reopen(other for other in folder.scorings() if other.path != scoring.path)
         try:
             with folder.journal() as outputs, scoring.journal() as scores:
                 filling = _Filling(
@@ -109,7 +112,6 @@ async def run_experiment(
         finally:
             await _in_loop(scoring_loop, release(evaluators))
             closed = close_scoring(folder, scoring)
-            total = studies.snapshot.manifest.counts.kept
             run = close_run(folder, total, scored=closed.state is RunState.COMPLETE)
     return run
 
@@ -159,6 +161,13 @@ async def score_run(
             await release(evaluators)
             closed = close_scoring(folder, scoring)
     return closed
+
+
+def _reopen(scorings: Iterable[ScoringFolder]) -> None:
+    """Outputs are about to come that these scorings lack: they are complete no longer."""
+    for folder in scorings:
+        if folder.scoring.state is RunState.COMPLETE:
+            folder.save(folder.scoring.model_copy(update={"state": RunState.INCOMPLETE}))
 
 
 @dataclass(frozen=True)
