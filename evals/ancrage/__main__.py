@@ -1,5 +1,5 @@
 """``python -m ancrage``: the console command."""
 
-from ancrage.cli.app import main
+from ancrage.start import main
 
 main()

@@ -19,7 +19,8 @@ from ancrage.prove.quotes import FAULTS as QUOTE_FAULTS
 from ancrage.prove.settings import ProveSettings, load_kinds
 from ancrage.prove.shapes import SHAPES, write
 from ancrage.prove.shrink import smallest
-from ancrage.prove.summary import by_kind, by_shape
+from ancrage.prove.summary import Row, by_kind, by_shape
+from ancrage.prove.terminal import share_of_all
 from ancrage.prove.trial import Look, plant
 from ancrage.snapshot import open_snapshot
 from ancrage.studies import Studies
@@ -183,3 +184,24 @@ def test_what_is_kept_stays_apart_from_the_projects_own_runs(tmp_path: Path) -> 
     if ".ancrage/prove/runs/small" in ended.stdout:
         shown = run("report", str(tmp_path / ".ancrage/prove/runs/small"), cwd=tmp_path)
         assert shown.returncode == 0, shown.stderr
+
+
+def _row(right: int, missed: int, not_claimed: int = 0, floor: float = 0.95) -> Row:
+    return Row(
+        name="a", is_fault=True, tried=right + missed + not_claimed, right=right, other=0,
+        missed=missed, unscored=0, not_claimed=not_claimed, by_judges=0, floor=floor,
+    )  # fmt: skip
+
+
+def test_what_is_not_claimed_stands_outside_every_share() -> None:
+    row = _row(64, 0, not_claimed=12)
+    assert (row.claimed, row.rate, row.interval[1]) == (64, 1.0, 1.0)
+    assert share_of_all(row).startswith("64/64 = 100.0 %")
+    assert share_of_all(row).endswith(", 12 not claimed")
+    assert share_of_all(_row(0, 0, not_claimed=2)) == "–, 2 not claimed"
+
+
+def test_one_miss_among_a_few_is_not_below_a_floor_and_many_are() -> None:
+    assert not _row(17, 1).falls_short
+    assert _row(170, 30).falls_short
+    assert not _row(0, 0, not_claimed=5).falls_short

@@ -148,7 +148,10 @@ def prove(
     short = [row for row in rows if row.falls_short]
     for row in short:
         why = f", and {row.unscored} could not be scored" if row.undecided else ""
-        out.print(f"{row.name}: {terminal.share(row)} is below its floor, {row.floor:.1%}{why}")
+        out.print(
+            f"{row.name}: {terminal.share(row)} lies below its floor, "
+            f"{row.floor:.1%}, with its whole 95 % interval{why}"
+        )
     if short and all(row.undecided for row in short):
         return ExitCode.INCOMPLETE
     return ExitCode.BELOW_GATE if short else ExitCode.OK

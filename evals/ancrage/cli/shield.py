@@ -48,7 +48,8 @@ def perform(name: str, work: Callable[[], ExitCode | None]) -> int:
         # Of a task that the interrupt ended, asyncio would print the traceback.
         logging.getLogger("asyncio").disabled = True
         _end_workers()
-        say(f"{name}: interrupted; what was done is kept{_going_on()}")
+        kept = f"; what was done is kept{_going_on()}" if how_to_resume() else ""
+        say(f"{name}: interrupted{kept}")
         return ExitCode.INCOMPLETE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -186,7 +187,8 @@ def _first(_number: int, _frame: FrameType | None) -> None:
 
 
 def _second(_number: int, _frame: FrameType | None) -> None:
-    words = f"stopped at once; what was written is kept{_going_on()}\n"
+    kept = f"; what was written is kept{_going_on()}" if how_to_resume() else ""
+    words = f"stopped at once{kept}\n"
     os.write(2, words.encode("ascii", "replace"))
     _end_workers()
     os._exit(ExitCode.INCOMPLETE)

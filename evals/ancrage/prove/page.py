@@ -9,7 +9,14 @@ from ancrage.prove.model import Kind
 from ancrage.prove.replays import WorldTrial
 from ancrage.prove.shapes import write
 from ancrage.prove.summary import Row, pick
-from ancrage.prove.terminal import EDIT_COLUMNS, FAULT_COLUMNS, columns, share, world_rows
+from ancrage.prove.terminal import (
+    EDIT_COLUMNS,
+    FAULT_COLUMNS,
+    columns,
+    share,
+    share_of_all,
+    world_rows,
+)
 from ancrage.prove.trial import Trial, Wrong
 
 
@@ -37,7 +44,7 @@ def write_html(
 def _write(path: Path, template: str, **values: Any) -> None:
     from ancrage.report import page
 
-    names = {"share": share, "plain": plain}
+    names = {"share": share_of_all, "plain": plain}
     write_atomic(path, page.stream("ancrage.prove", template, names, **values), private=True)
 
 
@@ -68,7 +75,7 @@ def markdown(trial: Trial, rows: Sequence[Row], shapes: Sequence[Row]) -> Iterat
         yield ""
     yield "| shape | faults found | harmless left alone |"
     yield "|---|---|---|"
-    shares = {(row.name, row.is_fault): share(row) for row in shapes}
+    shares = {(row.name, row.is_fault): share_of_all(row) for row in shapes}
     for name in dict.fromkeys(row.name for row in shapes):
         yield f"| {name} | {shares.get((name, True), '–')} | {shares.get((name, False), '–')} |"
 

@@ -32,26 +32,31 @@ class Row(Frozen):
         return self.right + self.other if self.is_fault else self.right
 
     @property
+    def claimed(self) -> int:
+        """Answers that somebody claims to judge: the denominator of every share."""
+        return self.tried - self.not_claimed
+
+    @property
     def rate(self) -> float:
-        """The share of answers that came out as they should."""
-        return self.good / self.tried if self.tried else float("nan")
+        """The share of ``claimed`` that came out as it should; NaN where nothing is claimed."""
+        return self.good / self.claimed if self.claimed else float("nan")
 
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's 95 % interval of ``rate``."""
-        return wilson(self.good, self.tried)
+        return wilson(self.good, self.claimed)
 
     @property
     def falls_short(self) -> bool:
-        """Whether what is claimed to be found is found too rarely for the floor of the kind."""
-        claimed = self.tried - self.not_claimed
-        return self.floor is not None and claimed > 0 and self.good / claimed < self.floor
+        """Whether even the upper end of ``interval`` lies below the floor of the kind."""
+        return self.floor is not None and self.claimed > 0 and self.interval[1] < self.floor
 
     @property
     def undecided(self) -> bool:
         """Whether it falls short for no other reason than answers that could not be scored."""
-        claimed = self.tried - self.not_claimed
-        return self.falls_short and (self.good + self.unscored) / claimed >= (self.floor or 0)
+        if not self.falls_short:
+            return False
+        return wilson(self.good + self.unscored, self.claimed)[1] >= (self.floor or 0)
 
 
 def by_kind(trial: Trial, kinds: Sequence[Kind], settings: ProveSettings) -> list[Row]:

@@ -25,8 +25,13 @@ def overview(trial: Trial, kinds: Sequence[Row], shapes: Sequence[Row]) -> Itera
 
 
 def share(row: Row) -> str:
-    """``71/72 = 98.6 % [92.5, 99.8]``: the answers that came out as they should."""
-    return data.share(row.good, row.tried)
+    """``71/72 = 98.6 % [92.5, 99.8]``: of what is claimed, what came out as it should."""
+    return data.share(row.good, row.claimed) if row.claimed else "–"
+
+
+def share_of_all(row: Row) -> str:
+    """``share``, and how many plantings stand outside it because nobody claims to find them."""
+    return share(row) + (f", {row.not_claimed} not claimed" if row.not_claimed else "")
 
 
 FAULT_COLUMNS = {
@@ -63,7 +68,7 @@ def _kinds(rows: Sequence[Row], what: str, known: Mapping[str, str]) -> Renderab
 
 def _shapes(rows: Sequence[Row]) -> RenderableType:
     grid = Grid("Shape", "Faults found", "Harmless left alone", right=(1, 2))
-    shares = {(row.name, row.is_fault): share(row) for row in rows}
+    shares = {(row.name, row.is_fault): share_of_all(row) for row in rows}
     for name in dict.fromkeys(row.name for row in rows):
         grid.add(name, shares.get((name, True), "–"), shares.get((name, False), "–"))
     return grid
