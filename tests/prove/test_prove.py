@@ -205,3 +205,9 @@ def test_one_miss_among_a_few_is_not_below_a_floor_and_many_are() -> None:
     assert not _row(17, 1).falls_short
     assert _row(170, 30).falls_short
     assert not _row(0, 0, not_claimed=5).falls_short
+
+
+def test_an_answer_whose_study_is_gone_is_no_host(hosts: list[Draft], studies: Studies) -> None:
+    gone = {case.id for case in studies.snapshot.cases() if case.study_id and not studies.of(case)}
+    assert gone
+    assert not gone & {host.case.id for host in hosts}

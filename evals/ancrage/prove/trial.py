@@ -154,7 +154,8 @@ def find_hosts(
     """The answers that are clean, by all ``evaluators`` or by a person; and how many there are.
 
     A person's word on a mode goes before the evaluators': who says that an answer has a defect
-    rules it out, who says that it has not overrules what was found.
+    rules it out, who says that it has not overrules what was found. An answer whose study is gone
+    is not clean: nothing could hold it against its sources.
     """
     said: dict[str, list[Label]] = defaultdict(list)
     for label in labels:
@@ -172,7 +173,10 @@ def find_hosts(
                 for label in said[case.id]
                 if label.answer_hash in (None, hash_of(output)) and label.label is not None
             ]
-            raised = raised_modes(await evaluate(studies.subject(case, output), evaluators))
+            subject = studies.subject(case, output)
+            if case.study_id is not None and subject.source is None:
+                continue
+            raised = raised_modes(await evaluate(subject, evaluators))
             denied = {label.mode for label in own if not label.label}
             if raised <= denied and all(not label.label for label in own):
                 draft = read_draft(studies, case, output)
