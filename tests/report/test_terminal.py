@@ -1,9 +1,11 @@
 """The report on a terminal and in a pipe."""
 
+import asyncio
 import io
 import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,14 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from ancrage.checks import load_checks
 from ancrage.errors import UsageError
 from ancrage.report.data import read_report
 from ancrage.report.show import find_answer, render
 from ancrage.report.terminal import console, overview, show
+from ancrage.report.why import why
 from ancrage.runs import RunFolder, RunView
+from tests.builders import subject
 from tests.report.conftest import CLEAN, case, finding, make_run
 from tests.report.test_html import Parsed
 
@@ -284,6 +289,15 @@ def test_no_name_is_in_pieces_at_any_width(
         assert row.mode.name in text
         if row.scored:
             assert f"{row.failing}/{row.scored} = " in text
+
+
+def test_why_says_that_a_message_is_by_another_respondent() -> None:
+    answer = subject("« L'appli est rapide » [R-002, M-0001].")
+    check = next(check for check in load_checks() if check.name == "wrong_respondent_id")
+    console = Console(width=160, record=True, file=StringIO())
+    console.print(why(answer, asyncio.run(check.evaluate(answer)).findings))
+    told = " ".join(console.export_text().split())
+    assert "written by R-001, not by R-002" in told
 
 
 def test_why_shows_how_an_answer_was_read(project: Path) -> None:

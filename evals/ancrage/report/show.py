@@ -70,7 +70,7 @@ def explain(shown: Shown) -> RenderableType:
     if item.output.answer is None:
         raise UsageError(f"{line(item.case.id)} has no answer to read ({item.output.state.value})")
     try:
-        return why(Subject(item.case, item.output, shown.source, shown.grammar))
+        return why(Subject(item.case, item.output, shown.source, shown.grammar), item.findings)
     except UnreadableAnswer as reason:
         raise UsageError(f"{line(item.case.id)}: {reason}") from None
 

@@ -1,6 +1,6 @@
 """How an answer was read: its brackets, its quotes, which bracket went to which by which rule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -8,25 +8,35 @@ from rich.text import Text
 from ancrage.anchors import QuoteReading
 from ancrage.citations import Citation, QuotedPassage
 from ancrage.citations.unrecognised import unrecognised
+from ancrage.domain import Finding
 from ancrage.evaluator import Subject
 from ancrage.report.grid import Grid
 from ancrage.report.text import TIERS, line
 
 _WIDEST = 60
+_OF_IDS = ("wrong_respondent_id", "unknown_message_id", "unknown_ref")
 
 
-def why(subject: Subject) -> RenderableType:
-    """The reading of an answer, for somebody whom a figure surprises."""
-    return Group(*_parts(subject))
+def why(subject: Subject, findings: Sequence[Finding] = ()) -> RenderableType:
+    """The reading of an answer, for somebody whom a figure surprises, and what ``findings`` say
+    of its citations."""
+    return Group(*_parts(subject, findings))
 
 
-def _parts(subject: Subject) -> Iterator[RenderableType]:
+def _parts(subject: Subject, findings: Sequence[Finding]) -> Iterator[RenderableType]:
     found = subject.citations
     yield Text(f"Citations read: {len(found.citations)}", "bold")
     if found.citations:
         table = Grid("at", "as written", "read as", right=(0,))
         for citation in found.citations:
-            table.add(str(citation.start), _short(citation.text), _ids(citation))
+            said = [
+                finding.explanation
+                for finding in findings
+                if finding.mode in _OF_IDS
+                and citation.start <= finding.evidence.start < citation.end
+            ]
+            read = ". ".join([_ids(citation), *map(line, said)])
+            table.add(str(citation.start), _short(citation.text), read)
         yield table
     yield Text(f"\nQuotes read: {len(subject.readings)}", "bold")
     if subject.readings:
