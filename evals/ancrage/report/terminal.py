@@ -146,7 +146,7 @@ def _anchors(report: Report) -> Iterator[RenderableType]:
         )
     if said := report.unread.sentence:
         yield Text(f"{said[0].upper()}{line(said[1:])}", "bold yellow")
-        if lines := report.unread.configuration:
+        if lines := report.unread.configuration(report.view.snapshot):
             yield Text("These lines of evals.toml would read them:", "yellow")
             yield Padding(Text(lines), (0, 0, 0, 4))
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ancrage.citations import Citations, parse
-from ancrage.citations.unrecognised import unrecognised
 from ancrage.report.text import line
 from ancrage.runs import Item
+from ancrage.setup.citing import propose
+from ancrage.snapshot import Snapshot
 
 _SAMPLE = 50
 """Answers looked at again for the lines that would read them."""
@@ -19,8 +19,8 @@ class Unread:
     answers: int = 0
     shapes: Counter[str] = field(default_factory=Counter)
     """How often each shape stands in them."""
-    examples: dict[str, str] = field(default_factory=dict)
-    _proposals: dict[str, str] = field(default_factory=dict)
+    _texts: list[str] = field(default_factory=list)
+    _studies: set[str] = field(default_factory=set)
 
     def add(self, item: Item) -> None:
         """Count ``item`` if it is one of them."""
@@ -30,12 +30,9 @@ class Unread:
         self.answers += 1
         self.shapes.update(anchors.unrecognised)
         if self.answers <= _SAMPLE and item.output.answer:
-            # Nothing was read by the run's grammar, whatever the default one would read.
-            text = item.output.answer.text
-            quotes = tuple(quote._replace(citations=()) for quote in parse(text).quotes)
-            found = unrecognised(text, found=Citations((), quotes), is_id=lambda written: True)
-            self._proposals = found.proposals | self._proposals
-            self.examples = found.examples | self.examples
+            self._texts.append(item.output.answer.text)
+            if item.case.study_id:
+                self._studies.add(item.case.study_id)
 
     @property
     def sentence(self) -> str:
@@ -49,16 +46,18 @@ class Unread:
             f"or quotes stand there: {shapes}."
         )
 
-    @property
-    def configuration(self) -> str:
-        """The lines of ``evals.toml`` that would read the commonest shape, and, as comments, the
-        others; empty where no line would."""
-        ranked = [shape for shape, _ in self.shapes.most_common() if shape in self._proposals]
-        if not ranked:
+    def configuration(self, snapshot: Snapshot) -> str:
+        """The lines of ``evals.toml`` that would read most of them, by the ids of their studies;
+        empty where no line would."""
+        if not self._texts:
             return ""
-        lines = ["[citations]"]
-        for rank, shape in enumerate(ranked):
-            lines.append(f"# reads {line(self.examples[shape])}")
-            mark = "# " if rank else ""
-            lines += [f"{mark}{line(part)}" for part in self._proposals[shape].splitlines()]
-        return "\n".join(lines)
+        ids: dict[str, list[str]] = {"message": [], "respondent": [], "question": []}
+        for study in filter(None, map(snapshot.study, sorted(self._studies))):
+            ids["message"] += [message.id for message in study.messages]
+            ids["respondent"] += [m.respondent_id for m in study.messages if m.respondent_id]
+            ids["question"] += [question.ref for question in study.questions]
+        found = propose(self._texts, ids)
+        if not found.lines or not found.read:
+            return ""
+        reads = f"# Citations are read in {found.read} of {found.of} of these answers with:"
+        return "\n".join([reads, "[citations]", *map(line, found.lines.splitlines())])

@@ -43,7 +43,9 @@ def propose(texts: Sequence[str], ids: Mapping[str, Sequence[str]]) -> Proposal:
     labels: Counter[str] = Counter()
     for text in texts:
         labels.update(set(unrecognised(text).proposals.values()))
-    fields += [patterns | tomllib.loads(line) for line, _ in labels.most_common(3)]
+    for label, _ in labels.most_common(3):
+        written = tomllib.loads(label)
+        fields += [written | patterns, patterns | written]  # the study's ids before a guess
     counts = [_read(texts, config, ids) for config in fields]
     best = max(range(len(fields)), key=lambda rank: (counts[rank], -rank))
     lines = [f"{name} = {_toml(value)}" for name, value in fields[best].items()]
