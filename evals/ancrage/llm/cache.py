@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ancrage.domain import Frozen
-from ancrage.errors import UsageError
+from ancrage.errors import IncompleteError, UsageError
 from ancrage.llm.request import Completion
 
 _FORMAT = 2
@@ -42,6 +42,7 @@ class Cache:
     """A SQLite file of answers by key; several processes may share it."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
@@ -69,11 +70,18 @@ class Cache:
         return None
 
     def put(self, exchange: Exchange) -> None:
-        """Store an exchange under its key; it is on disk when this returns."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)",
-            (exchange.key, exchange.model_dump_json()),
-        )
+        """Store an exchange under its key; it is on disk when this returns.
+
+        Raises:
+            IncompleteError: it cannot be written, as where the disk is full.
+        """
+        try:
+            self._db.execute(
+                "INSERT OR REPLACE INTO answers VALUES (?, ?)",
+                (exchange.key, exchange.model_dump_json()),
+            )
+        except sqlite3.Error as error:
+            raise IncompleteError(f"{self._path}: {error}; what was done is kept") from None
 
     def close(self) -> None:
         self._db.close()

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from ancrage.errors import IncompleteError
+
 T = TypeVar("T")
 
 CASE_SECONDS = 900.0
@@ -15,13 +17,14 @@ async def shielded(
 ) -> T:
     """What ``work`` gives, or what ``on_error`` makes of whatever it raises, even ``SystemExit``.
 
-    Work that takes longer than ``seconds`` is cancelled, and its error a ``TimeoutError``. Only a
-    real interruption passes: Ctrl-C, or the cancellation of the task that waits here.
+    Work that takes longer than ``seconds`` is cancelled, and its error a ``TimeoutError``. Only
+    what concerns the whole run passes: Ctrl-C, the cancellation of the task that waits here, and an
+    ``IncompleteError``, such as of a disk that is full.
     """
     try:
         async with asyncio.timeout(seconds) as limit:
             return await work
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, IncompleteError):
         raise
     except asyncio.CancelledError as error:
         task = asyncio.current_task()

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from ancrage.domain import Case, Output, OutputState, Scored
+from ancrage.errors import IncompleteError
 from ancrage.evaluator import Evaluator
 from ancrage.redact import told
 from ancrage.runs.journal import line_of
@@ -63,6 +64,8 @@ async def score_output(
         subject = studies.subject(case, output)
         entry = await evaluate(subject, evaluators, seconds)
         return entry, line_of(entry)
+    except IncompleteError:
+        raise
     except Exception as error:  # noqa: BLE001  a study that cannot be read costs its cases alone
         entry = unscored(output, evaluators, told(error))
         return entry, line_of(entry)
