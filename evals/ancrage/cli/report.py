@@ -35,9 +35,13 @@ def report(
 ) -> ExitCode:
     """Print a run's findings and write them as HTML.
 
-    Exits 3 when the run, or its scoring, is incomplete: what there is of it is reported.
+    Exits 3 when the run, or its scoring, is incomplete, or an evaluator failed: what there is of it
+    is reported.
     """
+    from rich.text import Text
+
     from ancrage.cli.reporting import read
+    from ancrage.cli.scoring import shortfalls_of
     from ancrage.files import write_atomic
     from ancrage.report.html import render, write_html
     from ancrage.report.terminal import console, overview
@@ -55,21 +59,25 @@ def report(
     if path.is_dir():
         raise UsageError(f"--html {html}: is a folder; name a file in it")
     found = read(folder, worst=worst)
+    shortfalls = shortfalls_of(found.view)
+    ended = ExitCode.INCOMPLETE if found.incomplete or shortfalls else ExitCode.OK
     if html == "-":
         print_utf8(render(found))
-        return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+        return ended
     write_html(found, path)
     if json == "-":
         print_utf8([found.figures()])
     else:
         display(overview(found, path), console())
+        for said in shortfalls:
+            display(Text(f"Incomplete: {said}.", "bold yellow"), console())
     if json not in ("", "-"):
         write_atomic(Path(json), found.figures())
     if open:
         import webbrowser
 
         webbrowser.open(path.resolve().as_uri())
-    return ExitCode.INCOMPLETE if found.incomplete else ExitCode.OK
+    return ended
 
 
 def _by(folder: "RunFolder", field: str) -> ExitCode:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ancrage.evaluator import Evaluator
     from ancrage.llm import Budget, Models
-    from ancrage.runs import RunFolder
+    from ancrage.runs import RunFolder, RunView
     from ancrage.runs.record import ScoringFolder
     from ancrage.snapshot import Snapshot
 
@@ -182,19 +182,24 @@ def _print_judges(folder: "RunFolder", scoring: "ScoringFolder") -> ExitCode:
     return ExitCode.INCOMPLETE if short else ExitCode.OK
 
 
+def shortfalls_of(view: "RunView") -> list[str]:
+    """Evaluators that failed, or scored fewer answers than [checks] min_coverage asks."""
+    from ancrage.checks import ChecksConfig
+    from ancrage.config import load
+
+    return view.shortfalls(load().table("checks", ChecksConfig).min_coverage)
+
+
 def conclude(folder: "RunFolder") -> ExitCode:
     """Print a run's newest scoring, and what is missing from it."""
     from rich.text import Text
 
-    from ancrage.checks import ChecksConfig
     from ancrage.cli.reporting import next_step, print_run
-    from ancrage.config import load
     from ancrage.report.terminal import console, show
 
     found = print_run(folder)
     judged = print_accounts(folder)
-    minimum = load().table("checks", ChecksConfig).min_coverage
-    shortfalls = found.view.shortfalls(minimum)
+    shortfalls = shortfalls_of(found.view)
     if idle := found.view.not_run:
         text = f"Not run, since a file of questions has no study: {', '.join(idle)}."
         show(Text(text), console())
