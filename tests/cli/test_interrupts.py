@@ -26,6 +26,7 @@ def test_an_interrupt_says_that_something_is_kept_only_where_it_is(
 def test_an_interrupt_during_imports_is_one_line() -> None:
     program = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, path, target=None):\n"
         "        if name == 'click':\n"
